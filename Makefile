@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# make			builds ./bench
+# make run, make test	the README's two commands: set up, build, run or test
+# make V=1		shows the commands
+# make O=DIR		builds everything in DIR (and the program as DIR/bench)
+# make STATIC=1		one binary with nothing dynamic (./bench-static)
+# make help		all targets
+
+VERSION := 0.1
+
+O ?= build
+V ?= 0
+PREFIX ?= /usr/local
+DESTDIR ?=
+SBINDIR ?= $(PREFIX)/sbin
+MANDIR ?= $(PREFIX)/share/man
+
+CROSS_COMPILE ?=
+ifeq ($(origin CC),default)
+CC := $(CROSS_COMPILE)gcc
+endif
+CLANG ?= clang
+INSTALL ?= install
+PKG_CONFIG ?= $(CROSS_COMPILE)pkg-config
+ifneq ($(CROSS_COMPILE),)
+# Debian has no pkg-config with a cross prefix for every target; the plain one will do there.
+ifeq ($(shell command -v $(PKG_CONFIG) 2>/dev/null),)
+PKG_CONFIG := pkg-config
+endif
+endif
+# Debian keeps bpftool in /usr/sbin, which is not in everybody's PATH; on Ubuntu what is there may be
+# a wrapper that only works for some kernels, while the real one is among the linux-tools.
+BPFTOOL ?= $(shell for t in $$(PATH="$$PATH:/usr/sbin:/sbin:/usr/local/sbin" command -v bpftool) \
+	     /usr/lib/linux-tools/*/bpftool /usr/lib/linux-tools-*/bpftool; do \
+	     "$$t" version >/dev/null 2>&1 && echo "$$t" && break; done)
+
+ifeq ($(V),0)
+Q := @
+msg = @printf '  %-8s %s\n' '$(1)' '$(patsubst $(CURDIR)/%,%,$(2))'
+MAKEFLAGS += --no-print-directory
+else
+Q :=
+msg = @:
+endif
+
+# ---- what is built from what: found by pattern, nothing to edit for a new file
+
+BPF_SRCS   := $(sort $(wildcard progs/*.bpf.c))
+LIB_SRCS   := $(sort $(wildcard lib/*.c))
+BENCH_SRCS := $(sort $(wildcard benchs/*.c))
+UNIT_SRCS  := $(sort $(wildcard tests/unit/test_*.c))
+
+ifeq ($(STATIC),1)
+B := $(O)/static
+BIN := $(if $(filter build,$(O)),bench-static,$(O)/bench-static)
+else
+B := $(O)
+BIN := $(if $(filter build,$(O)),bench,$(O)/bench)
+endif
+
+SKELS := $(BPF_SRCS:progs/%.bpf.c=$(B)/progs/%.skel.h)
+LIB_OBJS := $(LIB_SRCS:%.c=$(B)/%.o)
+OBJS := $(B)/bench.o $(BENCH_SRCS:%.c=$(B)/%.o) $(LIB_OBJS)
+UNITS := $(UNIT_SRCS:%.c=$(B)/%)
+
+# ---- flags
+
+PKGS := libbpf libelf zlib capstone
+CFLAGS ?= -O2 -g
+WARN := -Wall -Wextra -Wno-unused-parameter -Wmissing-prototypes -Wstrict-prototypes
+ifeq ($(WERROR),1)
+WARN += -Werror
+endif
+
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DBENCH_VERSION='"$(VERSION)"' -I. -I$(B)/progs -Iprogs \
+	     $(WARN) $(CFLAGS) $(SANITIZE) -pthread $(shell $(PKG_CONFIG) --cflags $(PKGS))
+ifeq ($(STATIC),1)
+ALL_LDFLAGS = -static -pthread $(SANITIZE) $(LDFLAGS)
+LDLIBS = $(shell $(PKG_CONFIG) --static --libs $(PKGS)) -lm
+else
+ALL_LDFLAGS = -pthread $(SANITIZE) $(LDFLAGS)
+LDLIBS = $(shell $(PKG_CONFIG) --libs $(PKGS)) -lm
+endif
+
+# clang -target bpf knows no multiarch folder, where Debian keeps asm/types.h.
+TRIPLET := $(shell $(CC) -dumpmachine 2>/dev/null)
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+BPF_ARCH := $(shell echo '$(firstword $(subst -, ,$(TRIPLET)))' | sed -e 's/x86_64/x86/' \
+	      -e 's/i.86/x86/' -e 's/aarch64/arm64/' -e 's/arm.*/arm/;s/^arm$$/arm/' -e 's/s390x/s390/' \
+	      -e 's/powerpc64.*/powerpc/' -e 's/riscv64.*/riscv/' -e 's/loongarch64/loongarch/')
+BPF_TARGET ?= bpf
+BPF_CFLAGS ?= -O2
+ALL_BPF_CFLAGS = -target $(BPF_TARGET) -mcpu=v3 -g $(BPF_CFLAGS) -Wall -Wextra -Wno-unused-parameter \
+		 $(if $(filter 1,$(WERROR)),-Werror) -D__TARGET_ARCH_$(BPF_ARCH) -Iprogs \
+		 $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH)) \
+		 $(shell $(PKG_CONFIG) --cflags libbpf)
+
+# ---- build
+
+.PHONY: all
+all: $(BIN)
+
+$(BIN): $(OBJS)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(OBJS) $(LDLIBS)
+
+# Skeletons are made before anything is compiled (which file includes which is not known on the
+# first build); after that the .d files say exactly what depends on what.
+$(B)/%.o: %.c $(B)/flags | $(SKELS)
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/progs/%.bpf.o: progs/%.bpf.c $(B)/bpf-flags | need-tools
+	$(call msg,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(ALL_BPF_CFLAGS) -MMD -MP -MT $@ -c -o $@ $<
+
+# A failed bpftool must not leave a half-written header that the next make takes for good.
+$(B)/progs/%.skel.h: $(B)/progs/%.bpf.o
+	$(call msg,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf >$@.tmp
+	$(Q)mv $@.tmp $@
+
+.SECONDARY: $(SKELS) $(BPF_SRCS:progs/%.bpf.c=$(B)/progs/%.bpf.o)
+
+# Objects are made anew when the flags change, not only when the sources do.
+.PHONY: force
+$(B)/flags: force
+	@mkdir -p $(@D)
+	@echo '$(CC) $(subst ','\'',$(ALL_CFLAGS))' | cmp -s - $@ || \
+		echo '$(CC) $(subst ','\'',$(ALL_CFLAGS))' >$@
+
+$(B)/bpf-flags: force
+	@mkdir -p $(@D)
+	@echo '$(CLANG) $(ALL_BPF_CFLAGS)' | cmp -s - $@ || echo '$(CLANG) $(ALL_BPF_CFLAGS)' >$@
+
+.PHONY: need-tools
+need-tools:
+	@command -v $(CC) >/dev/null || { echo "no C compiler '$(CC)': scripts/install-deps.sh" >&2; exit 1; }
+	@command -v $(CLANG) >/dev/null || { echo "no '$(CLANG)': scripts/install-deps.sh" >&2; exit 1; }
+	@[ -n "$(BPFTOOL)" ] || { echo "no bpftool: scripts/install-deps.sh" >&2; exit 1; }
+	@$(PKG_CONFIG) --exists 'libbpf >= 1.0' $(PKGS) || { \
+		echo "libbpf >= 1.0, libelf or zlib missing: scripts/install-deps.sh" >&2; exit 1; }
+
+# ---- tests
+
+UNIT_LIBS = $(shell $(PKG_CONFIG) --libs cmocka)
+
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(LIB_OBJS)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(UNIT_LIBS) $(LDLIBS)
+
+.SECONDARY: $(UNITS:%=%.o)
+
+.PHONY: units
+units: $(UNITS)
+
+.PHONY: deps
+deps:
+	$(Q)scripts/install-deps.sh --quiet
+
+.PHONY: test-deps
+test-deps:
+	$(Q)scripts/install-deps.sh --quiet --test
+
+# The set-up may install the compiler that this Makefile looked for when it was read: so the
+# build is a make of its own.
+.PHONY: run
+run: deps
+	$(Q)$(MAKE) $(BIN)
+	$(if $(filter 0,$(shell id -u)),,sudo) ./$(BIN) -a -w3 -d10 rb-custom
+
+.PHONY: test
+test: test-deps
+	$(Q)$(MAKE) check
+
+# The tests alone, with nothing installed.
+.PHONY: check
+check: $(BIN) $(UNITS)
+	$(Q)BUILD=$(B) BENCH=$(BIN) SANITIZED=$(SANITIZED) tests/run $(TESTS)
+
+.PHONY: check-asan check-tsan
+check-asan:
+	$(Q)$(MAKE) O=$(O)/asan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
+		SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' SANITIZED=1 check
+check-tsan:
+	$(Q)$(MAKE) O=$(O)/tsan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
+		SANITIZE='-fsanitize=thread' SANITIZED=1 check
+
+# What the runner itself costs: figures, not a test.
+$(B)/tests/bench_self: $(B)/tests/bench_self.o $(LIB_OBJS)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
+.PHONY: bench-self
+bench-self: $(BIN) $(B)/tests/bench_self
+	$(Q)$(B)/tests/bench_self ./$(BIN)
+
+C_FILES = $(sort $(wildcard *.[ch] lib/*.[ch] benchs/*.[ch] progs/*.[ch] tests/*.[ch] tests/*/*.[ch]))
+SH_FILES = $(sort $(wildcard scripts/*.sh benchs/*.sh) tests/run tests/tap-exec .ci/run)
+BATS_FILES = $(sort $(wildcard tests/*.bats tests/*.bash))
+
+.PHONY: check-format
+check-format:
+	$(Q)clang-format --dry-run -Werror $(C_FILES)
+	$(Q)shellcheck -x $(SH_FILES)
+	$(Q)shellcheck -x -s bash $(BATS_FILES)
+
+.PHONY: format
+format:
+	$(Q)clang-format -i $(C_FILES)
+
+# ---- install, clean
+
+.PHONY: install
+install: $(BIN)
+	$(call msg,INSTALL,$(DESTDIR)$(SBINDIR)/bench)
+	$(Q)$(INSTALL) -D -m 755 $(BIN) $(DESTDIR)$(SBINDIR)/bench
+	$(call msg,INSTALL,$(DESTDIR)$(MANDIR)/man8/bench.8)
+	$(Q)$(INSTALL) -D -m 644 bench.8 $(DESTDIR)$(MANDIR)/man8/bench.8
+
+.PHONY: clean
+clean:
+	$(call msg,CLEAN,$(O) bench bench-static)
+	$(Q)rm -rf $(O) bench bench-static
+
+.PHONY: help
+help:
+	@sed -n 's/^# *\(make.*\)/\1/p' Makefile
+	@echo 'check check-asan check-tsan check-format format install clean bench-self'
+
+.DELETE_ON_ERROR:
+-include $(OBJS:.o=.d) $(UNITS:=.d) $(B)/tests/bench_self.d $(BPF_SRCS:progs/%.bpf.c=$(B)/progs/%.bpf.d)

@@ -1,0 +1,713 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bench: arguments, what is printed, exit codes. The life of a run is in lib/bench_run.c, what a
+ * benchmark is in bench.h.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+
+#include "bench.h"
+#include "lib/bench_run.h"
+#include "lib/bpflog.h"
+#include "lib/machine.h"
+
+#define STEAL_WARN_PCT 1.0
+
+static struct bench_family *families;
+
+/* What only the core itself asks for; the rest of the core's options is in struct bench_config. */
+static struct {
+	struct bench_config cfg;
+	bool list;
+	bool show_env;
+	const char *bench_name;
+} args;
+
+/* ---- the core's options */
+
+static int parse_cpuset(const char *arg, void *dest)
+{
+	struct cpuset set;
+	int err;
+
+	err = cpuset_parse(arg, &set);
+	if (err)
+		return err;
+	cpuset_free(dest);
+	*(struct cpuset *)dest = set;
+	return 0;
+}
+
+static void reset_cpuset(void *dest)
+{
+	cpuset_free(dest);
+}
+
+static int format_cpuset(const void *dest, char *buf, size_t size)
+{
+	return cpuset_format(dest, buf, size);
+}
+
+#define DAY_S (24 * 60 * 60)
+
+static const struct opt core_opts[] = {
+	{ .name = "list",
+	  .key = 'l',
+	  .type = OPT_FLAG,
+	  .dest = &args.list,
+	  .help = "List the benchmarks; with -v what each does and whether it runs here" },
+	{ .name = "duration",
+	  .key = 'd',
+	  .arg = "SEC",
+	  .type = OPT_NUM,
+	  .dest = &args.cfg.duration_s,
+	  .def = 5,
+	  .min = 1,
+	  .max = DAY_S,
+	  .help = "Measured time, seconds" },
+	{ .name = "warmup",
+	  .key = 'w',
+	  .arg = "SEC",
+	  .type = OPT_NUM,
+	  .dest = &args.cfg.warmup_s,
+	  .def = 1,
+	  .min = 0,
+	  .max = DAY_S,
+	  .help = "Time thrown away before, seconds" },
+	{ .name = "producers",
+	  .key = 'p',
+	  .arg = "NUM",
+	  .type = OPT_NUM,
+	  .dest = &args.cfg.producers,
+	  .def = 1,
+	  .min = 1,
+	  .max = BENCH_MAX_THREADS,
+	  .help = "Producer threads" },
+	{ .name = "consumers",
+	  .key = 'c',
+	  .arg = "NUM",
+	  .type = OPT_NUM,
+	  .dest = &args.cfg.consumers,
+	  .def = -1,
+	  .def_text = "what the benchmark needs",
+	  .min = 0,
+	  .max = BENCH_MAX_THREADS,
+	  .help = "Consumer threads" },
+	{ .name = "affinity",
+	  .key = 'a',
+	  .type = OPT_FLAG,
+	  .dest = &args.cfg.affinity,
+	  .help = "Pin the threads: consumers from the first CPU up, then producers" },
+	{ .name = "prod-affinity",
+	  .arg = "CPUSET",
+	  .type = OPT_CUSTOM,
+	  .dest = &args.cfg.prod_cpus,
+	  .parse = parse_cpuset,
+	  .reset = reset_cpuset,
+	  .format = format_cpuset,
+	  .allowed = "CPUs such as 1,2-10,15",
+	  .help = "CPUs for the producers; implies -a" },
+	{ .name = "cons-affinity",
+	  .arg = "CPUSET",
+	  .type = OPT_CUSTOM,
+	  .dest = &args.cfg.cons_cpus,
+	  .parse = parse_cpuset,
+	  .reset = reset_cpuset,
+	  .format = format_cpuset,
+	  .allowed = "CPUs such as 1,2-10,15",
+	  .help = "CPUs for the consumers; implies -a" },
+	{ .name = "verbose",
+	  .key = 'v',
+	  .type = OPT_FLAG,
+	  .dest = &args.cfg.verbose,
+	  .help = "Show what libbpf does" },
+	{ .name = "quiet",
+	  .key = 'q',
+	  .type = OPT_FLAG,
+	  .dest = &args.cfg.quiet,
+	  .help = "Only the summary" },
+	{ .name = "interval",
+	  .arg = "MS",
+	  .type = OPT_NUM,
+	  .dest = &args.cfg.interval_ms,
+	  .def = 1000,
+	  .min = 1,
+	  .max = 1000LL * DAY_S,
+	  .help = "Sampling interval, milliseconds" },
+	{ .name = "attach",
+	  .arg = "KIND",
+	  .type = OPT_CHOICE,
+	  .dest = &args.cfg.attach,
+	  .def = ATTACH_AUTO,
+	  .choices = attach_kind_names,
+	  .help = "How programs that hang on a system call are attached" },
+	{ .name = "verify",
+	  .type = OPT_FLAG,
+	  .dest = &args.cfg.verify,
+	  .help = "Check that the kernel's own run count equals what was counted; slows BPF down" },
+	{ .name = "show-env",
+	  .type = OPT_FLAG,
+	  .dest = &args.show_env,
+	  .help = "Print what is known about this machine, and exit" },
+};
+
+/* ---- messages */
+
+/* Standard output is for scripts; all else goes to standard error, each line with our name. */
+static void say(const char *kind, const char *fmt, va_list va)
+{
+	fflush(stdout); /* so that the lines come in order where both go to one terminal */
+	fprintf(stderr, "bench: %s", kind);
+	vfprintf(stderr, fmt, va);
+	fputc('\n', stderr);
+}
+
+static void __attribute__((format(printf, 1, 2))) complain(const char *fmt, ...)
+{
+	va_list va;
+
+	va_start(va, fmt);
+	say("", fmt, va);
+	va_end(va);
+}
+
+static void __attribute__((format(printf, 1, 2))) warning(const char *fmt, ...)
+{
+	va_list va;
+
+	va_start(va, fmt);
+	say("warning: ", fmt, va);
+	va_end(va);
+}
+
+/* For what does not put the numbers in doubt; not with -q. */
+static void __attribute__((format(printf, 1, 2))) note(const char *fmt, ...)
+{
+	va_list va;
+
+	if (args.cfg.quiet)
+		return;
+	va_start(va, fmt);
+	say("note: ", fmt, va);
+	va_end(va);
+}
+
+/* The exit code that goes with an error whose words have now been printed. */
+static int complain_err(const char *bench, const struct bench_err *err)
+{
+	char detail[sizeof(err->detail)], *line, *save;
+
+	if (err->code == BENCH_EXIT_UNAVAILABLE)
+		complain("%s: unavailable: %s", bench, err->text);
+	else if (err->code == BENCH_EXIT_USAGE)
+		complain("%s", err->text);
+	else
+		complain("%s: failed: %s", bench, err->text);
+	memcpy(detail, err->detail, sizeof(detail));
+	for (line = strtok_r(detail, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		fprintf(stderr, "  | %s\n", line);
+	return err->code;
+}
+
+/* ---- families and benchmarks */
+
+void bench_register_family(struct bench_family *family)
+{
+	struct bench_family **p = &families;
+
+	/* In alphabetical order, whatever order the linker had them in. */
+	while (*p && strcmp((*p)->title, family->title) < 0)
+		p = &(*p)->next;
+	family->next = *p;
+	*p = family;
+}
+
+static bool answers_to(const struct bench *bench, const char *name)
+{
+	size_t i;
+
+	if (!strcmp(bench->name, name))
+		return true;
+	for (i = 0; bench->aliases && bench->aliases[i]; i++)
+		if (!strcmp(bench->aliases[i], name))
+			return true;
+	return false;
+}
+
+static const struct bench *find_bench(const char *name, const struct bench_family **family)
+{
+	const struct bench_family *f;
+	size_t i;
+
+	for (f = families; f; f = f->next) {
+		for (i = 0; i < f->nr_benchs; i++) {
+			if (answers_to(f->benchs[i], name)) {
+				*family = f;
+				return f->benchs[i];
+			}
+		}
+	}
+	return NULL;
+}
+
+static void list_bench(const struct bench *bench)
+{
+	struct bench_err err = {};
+
+	printf("- %s\n", bench->name);
+	if (!args.cfg.verbose)
+		return;
+	printf("    %s\n", bench->desc);
+	if (bench->probe && bench->probe(&args.cfg, &err))
+		printf("    unavailable: %s\n", err.text);
+	else
+		printf("    available\n");
+}
+
+static int list_benchs(void)
+{
+	const struct bench_family *f;
+	size_t i;
+
+	printf("Available benchmarks:\n");
+	for (f = families; f; f = f->next)
+		for (i = 0; i < f->nr_benchs; i++)
+			list_bench(f->benchs[i]);
+	return 0;
+}
+
+static int show_env(void)
+{
+	struct machine_fact facts[MACHINE_NR_FACTS];
+	size_t nr, i;
+
+	nr = machine_facts(facts, MACHINE_NR_FACTS);
+	for (i = 0; i < nr; i++)
+		printf("%s: %s\n", facts[i].key, facts[i].value);
+	printf("libbpf: %s\n", libbpf_version_string());
+	printf("bench: %s\n", BENCH_VERSION);
+	return 0;
+}
+
+/* ---- command line */
+
+const char *argp_program_version = "bench " BENCH_VERSION;
+
+static const char argp_doc[] =
+	"Measures what BPF costs: ring buffers, maps, helpers, ways to attach.\v"
+	"EXAMPLES\n"
+	"  # what is there, and what this kernel can run\n"
+	"  bench -l -v\n"
+	"  # ring buffer, threads pinned, 3 s of warm-up, 10 s measured\n"
+	"  sudo bench -a -w3 -d10 rb-custom\n"
+	"  # the same with four producers that compete\n"
+	"  sudo bench -a -w3 -d10 -p4 rb-custom\n"
+	"\n"
+	"EXIT CODES\n"
+	"  0 done, 1 failed, 4 this kernel or user cannot run it, 64 usage, 130/143 interrupted\n";
+
+/* The core's own table and one for each family, in the order of the children of argp. */
+struct parser {
+	struct opttab *tabs; /* [0]: the core's */
+	size_t nr_tabs;
+	char err[512];
+};
+
+static error_t parse_positional(int key, char *arg, struct argp_state *state)
+{
+	struct parser *parser = state->input;
+	size_t i;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		for (i = 0; i < parser->nr_tabs; i++)
+			state->child_inputs[i] = &parser->tabs[i];
+		return 0;
+	case ARGP_KEY_ARG:
+		if (args.bench_name) {
+			snprintf(parser->err, sizeof(parser->err),
+				 "one benchmark at a time: '%s' comes after '%s'", arg,
+				 args.bench_name);
+			return EINVAL;
+		}
+		args.bench_name = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/*
+ * Options of another family than the benchmark's are accepted, as the kernel's runner does, since
+ * its scripts pass one set of options to all; but the user shall know.
+ */
+static void note_foreign_options(const struct parser *parser, const struct bench_family *family)
+{
+	const struct bench_family *f;
+	size_t t = 1, i;
+
+	for (f = families; f; f = f->next, t++)
+		for (i = 0; f != family && i < f->nr_opts; i++)
+			if (parser->tabs[t].given[i])
+				note("--%s means nothing to %s", f->opts[i].name, args.bench_name);
+}
+
+/* Fills args; returns an exit code, or -1 where the run may go on. */
+static int parse_args(int argc, char **argv, const struct bench **bench)
+{
+	const struct bench_family *f, *family = NULL;
+	struct parser parser = { .nr_tabs = 1 };
+	struct argp_child *children;
+	struct argp argp = {
+		.parser = parse_positional,
+		.args_doc = "BENCHMARK",
+		.doc = argp_doc,
+	};
+	int ret = -1, err;
+	size_t t;
+
+	for (f = families; f; f = f->next)
+		parser.nr_tabs++;
+	parser.tabs = calloc(parser.nr_tabs, sizeof(*parser.tabs));
+	children = calloc(parser.nr_tabs + 1, sizeof(*children));
+	err = parser.tabs && children ? 0 : -ENOMEM;
+	if (!err)
+		err = opttab_init(&parser.tabs[0], NULL, core_opts, ARRAY_SIZE(core_opts),
+				  parser.err, sizeof(parser.err));
+	for (f = families, t = 1; !err && f; f = f->next, t++)
+		err = opttab_init(&parser.tabs[t], f->title, f->opts, f->nr_opts, parser.err,
+				  sizeof(parser.err));
+	for (t = 0; !err && t < parser.nr_tabs; t++) {
+		children[t].argp = &parser.tabs[t].argp;
+		children[t].header = parser.tabs[t].cnt ? parser.tabs[t].title : NULL;
+		children[t].group = t;
+	}
+	if (err) {
+		complain("cannot read the arguments: %s", strerror(-err));
+		ret = BENCH_EXIT_FAILED;
+		goto out;
+	}
+	argp.children = children;
+	argp_err_exit_status = BENCH_EXIT_USAGE;
+	err = argp_parse(&argp, argc, argv, 0, NULL, &parser);
+	if (err) {
+		complain("%s", parser.err[0] ? parser.err : strerror(err));
+		ret = BENCH_EXIT_USAGE;
+		goto out;
+	}
+	if (args.list || args.show_env)
+		goto out;
+	if (!args.bench_name) {
+		complain("no benchmark named: 'bench -l' lists them, 'bench --help' explains");
+		ret = BENCH_EXIT_USAGE;
+		goto out;
+	}
+	*bench = find_bench(args.bench_name, &family);
+	if (!*bench) {
+		complain("there is no benchmark '%s': 'bench -l' lists them", args.bench_name);
+		ret = BENCH_EXIT_USAGE;
+		goto out;
+	}
+	note_foreign_options(&parser, family);
+out:
+	for (t = 0; parser.tabs && t < parser.nr_tabs; t++)
+		opttab_free(&parser.tabs[t]);
+	free(parser.tabs);
+	free(children);
+	return ret;
+}
+
+/* ---- checks that need more than one argument, or the machine */
+
+static int check_cpus(const char *opt, const struct cpuset *asked, struct bench_err *err)
+{
+	struct cpuset online = {}, allowed = {};
+	char have[256] = "";
+	int cpu, ret = 0;
+
+	if (!asked->cnt)
+		return 0;
+	if (cpuset_online(&online) || cpuset_allowed(&allowed)) {
+		ret = bench_failed(err, 0, "cannot tell which CPUs there are");
+		goto out;
+	}
+	cpu = cpuset_first_missing(asked, &online);
+	if (cpu >= 0) {
+		cpuset_format(&online, have, sizeof(have));
+		ret = bench_refused(err, "--%s: CPU %d is not online; online are %s", opt, cpu,
+				    have);
+		goto out;
+	}
+	cpu = cpuset_first_missing(asked, &allowed);
+	if (cpu >= 0) {
+		cpuset_format(&allowed, have, sizeof(have));
+		ret = bench_refused(err,
+				    "--%s: CPU %d may not be used by this process; it may use %s",
+				    opt, cpu, have);
+	}
+out:
+	cpuset_free(&online);
+	cpuset_free(&allowed);
+	return ret;
+}
+
+static int check_consumers(const struct bench *bench, struct bench_config *cfg,
+			   struct bench_err *err)
+{
+	int need = bench->consumers ? bench->consumers() : 0;
+
+	if (!need && cfg->consumers > 1 && !bench->any_consumers)
+		return bench_refused(err,
+				     "-c, --consumers: '%lld' is not allowed: %s has no "
+				     "consumer, it takes 0 or 1",
+				     cfg->consumers, bench->name);
+	if (!need && cfg->consumers > 1)
+		note("%s has no consumers: -c %lld means nothing to it", bench->name,
+		     cfg->consumers);
+	if (need && cfg->consumers >= 0 && cfg->consumers != need)
+		return bench_refused(err, "-c, --consumers: '%lld' is not allowed: %s takes %d",
+				     cfg->consumers, bench->name, need);
+	cfg->consumers = need;
+	return 0;
+}
+
+static int check_config(const struct bench *bench, struct bench_config *cfg, struct bench_err *err)
+{
+	int ret;
+
+	if (cfg->interval_ms > cfg->duration_s * 1000)
+		return bench_refused(err,
+				     "--interval: '%lld' is not allowed: longer than the measured "
+				     "time, %lld s",
+				     cfg->interval_ms, cfg->duration_s);
+	if (cfg->prod_cpus.cnt || cfg->cons_cpus.cnt)
+		cfg->affinity = true;
+	ret = check_cpus("prod-affinity", &cfg->prod_cpus, err);
+	if (!ret)
+		ret = check_cpus("cons-affinity", &cfg->cons_cpus, err);
+	if (!ret)
+		ret = check_consumers(bench, cfg, err);
+	if (!ret && bench->check)
+		ret = bench->check(cfg, err);
+	return ret;
+}
+
+/* ---- one run, as the user sees it */
+
+/* What the watcher of a run needs to know. */
+struct view {
+	const struct bench *bench;
+	uint64_t start_ns; /* of the set-up */
+	uint64_t shown_ns; /* when progress was last shown; 0: never */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+#define CLEAR_LINE "\r\033[K"
+
+/* For a person who waits and might think that it hangs; a script or a log never sees it. */
+static void on_progress(void *ctx, const char *what, double fraction)
+{
+	struct view *view = ctx;
+	uint64_t now = now_ns();
+
+	if (args.cfg.quiet || now - view->start_ns < 1000000000ULL ||
+	    now - view->shown_ns < 100000000ULL || !isatty(STDERR_FILENO))
+		return;
+	fprintf(stderr, CLEAR_LINE "%s: %3.0f %%", what, 100 * fraction);
+	view->shown_ns = now;
+}
+
+static void clear_progress(const struct view *view)
+{
+	if (view->shown_ns)
+		fputs(CLEAR_LINE, stderr);
+}
+
+static void on_started(void *ctx, const struct bench_run *run)
+{
+	const struct view *view = ctx;
+
+	clear_progress(view);
+	if (run->trigger_note[0])
+		note("triggered by %s (%s)", run->trigger, run->trigger_note);
+
+	if (run->attach_note[0] && run->cfg->attach == ATTACH_AUTO)
+		note("attached by %s (%s)", attach_kind_names[run->attach], run->attach_note);
+	if (!args.cfg.quiet)
+		printf("Benchmark '%s' started.\n", view->bench->name);
+}
+
+static void on_sampled(void *ctx, int iter, const struct sample *s)
+{
+	const struct bench *bench = ((struct view *)ctx)->bench;
+
+	if (!args.cfg.quiet)
+		bench->report->progress(stdout, iter, args.cfg.interval_ms * 1000000ULL, s,
+					args.cfg.producers);
+}
+
+/* CPUs that the threads of the run have to share. */
+static int usable_cpus(const struct bench_config *cfg)
+{
+	struct cpuset allowed = {}, used = {};
+	int nr = 0, role, i, k, cpu;
+
+	if (cpuset_allowed(&allowed))
+		return 0;
+	if (!cfg->affinity) {
+		nr = allowed.cnt;
+		goto out;
+	}
+	used.cpus = calloc(cfg->producers + cfg->consumers, sizeof(*used.cpus));
+	for (role = 0; used.cpus && role < BENCH_NR_ROLES; role++) {
+		for (i = 0; i < (role == BENCH_CONSUMER ? cfg->consumers : cfg->producers); i++) {
+			cpu = bench_run_cpu(cfg, &allowed, role, i);
+			for (k = 0; k < used.cnt && used.cpus[k] != cpu; k++)
+				;
+			if (k == used.cnt)
+				used.cpus[used.cnt++] = cpu;
+		}
+	}
+	nr = used.cnt;
+out:
+	cpuset_free(&allowed);
+	cpuset_free(&used);
+	return nr;
+}
+
+static void warn_before(const struct bench_config *cfg)
+{
+	struct machine_fact facts[MACHINE_NR_FACTS];
+	long long threads = cfg->producers + cfg->consumers;
+	const char *governor;
+	size_t nr;
+	int cpus;
+
+	cpus = usable_cpus(cfg);
+	if (cpus && threads > cpus)
+		warning("%lld threads share %d CPU%s: they wait for each other", threads, cpus,
+			cpus == 1 ? "" : "s");
+	nr = machine_facts(facts, MACHINE_NR_FACTS);
+	governor = machine_fact_value(facts, nr, "governor");
+	if (governor && strcmp(governor, "unknown") && strcmp(governor, "performance"))
+		warning("CPU frequency governor is '%s', not 'performance'", governor);
+}
+
+static void warn_after(const struct bench_config *cfg, const struct bench_result *res)
+{
+	if (res->have_noise && res->noise.steal_pct > STEAL_WARN_PCT)
+		warning("the hypervisor took away %.1f %% of the CPU time (steal)",
+			res->noise.steal_pct);
+	if (res->strayed_tid)
+		warning("a thread pinned to CPU %d ran elsewhere (was the CPU taken offline?)",
+			res->strayed_cpu);
+	if (cfg->verify && res->conservation.prog_fd > 0)
+		note("verified: the kernel counts %" PRIu64 " runs too",
+		     res->conservation.kernel_runs);
+	else if (cfg->verify)
+		note("--verify: there is no run count to hold this benchmark against");
+	if (res->nr_samples == res->nr_warmup + 1)
+		note("one sample only: it has no deviation");
+}
+
+static int report_result(const struct bench *bench, const struct bench_config *cfg,
+			 const struct bench_result *res)
+{
+	size_t n = res->nr_samples - res->nr_warmup, i;
+	double seconds = 0;
+	int err;
+
+	for (i = res->nr_warmup; i < res->nr_samples; i++)
+		seconds += res->samples[i].dt_ns / 1e9;
+	if (res->signal)
+		warning("cut short by %s after %.1f of %lld measured seconds",
+			res->signal == SIGINT ? "SIGINT" : "SIGTERM", seconds, cfg->duration_s);
+	warn_after(cfg, res);
+	if (!n) {
+		complain("no full sample: nothing was measured");
+		return -ENODATA;
+	}
+	fflush(stderr);
+	err = bench->report->summary(stdout, res->samples + res->nr_warmup, n, cfg->producers);
+	if (err == -ENODATA)
+		complain("%s: failed: nothing happened in the measured time", bench->name);
+	else if (err)
+		complain("%s: failed: cannot make the summary: %s", bench->name, strerror(-err));
+	return err;
+}
+
+static int do_run(const struct bench *bench, const struct bench_config *cfg)
+{
+	struct view view = { .bench = bench, .start_ns = now_ns() };
+	const struct bench_watch watch = {
+		.ctx = &view,
+		.progress = on_progress,
+		.started = on_started,
+		.sampled = on_sampled,
+	};
+	struct bench_err err = {};
+	struct bench_result res;
+	int code = BENCH_EXIT_OK, ret;
+
+	if (bench->probe && bench->probe(cfg, &err))
+		return complain_err(bench->name, &err);
+	if (!cfg->quiet)
+		printf("Setting up benchmark '%s'...\n", bench->name);
+	warn_before(cfg);
+	ret = bench_run(bench, cfg, &watch, &res, &err);
+	if (ret)
+		code = complain_err(bench->name, &err);
+	/* A run that failed has no summary: its numbers cannot be trusted. */
+	else if (report_result(bench, cfg, &res))
+		code = BENCH_EXIT_FAILED;
+	if (res.signal && (!code || res.nr_samples == res.nr_warmup))
+		code = 128 + res.signal;
+	bench_result_free(&res);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	const struct bench *bench = NULL;
+	struct bench_err err = {};
+	int code;
+
+	/* A pipe shall see each line when it is printed, not when a buffer is full. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	code = parse_args(argc, argv, &bench);
+	if (code < 0) {
+		bpflog_start(args.cfg.verbose && !args.list);
+		if (args.list)
+			code = list_benchs();
+		else if (args.show_env)
+			code = show_env();
+		else if (check_config(bench, &args.cfg, &err))
+			code = complain_err(bench->name, &err);
+		else
+			code = do_run(bench, &args.cfg);
+	}
+	cpuset_free(&args.cfg.prod_cpus);
+	cpuset_free(&args.cfg.cons_cpus);
+	if (fflush(stdout) || ferror(stdout)) {
+		complain("cannot write to standard output: %s", strerror(errno));
+		code = code ? code : BENCH_EXIT_FAILED;
+	}
+	return code;
+}

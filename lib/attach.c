@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "lib/attach.h"
+#include "lib/num.h"
+#include "attach_probe.skel.h"
+
+/* Since Linux 5.2, the same number on every architecture; old headers lack them. */
+#ifndef __NR_fsopen
+#define __NR_fsopen   430
+#define __NR_fsconfig 431
+#define __NR_fsmount  432
+#endif
+#define FS_CONFIG_CREATE 6 /* enum fsconfig_command of linux/mount.h */
+
+const char *const attach_kind_names[] = {
+	[ATTACH_AUTO] = "auto", [ATTACH_FENTRY] = "fentry", [ATTACH_KPROBE] = "kprobe",
+	[ATTACH_TP] = "tp",	[ATTACH_RAWTP] = "rawtp",   [ATTACH_NR_KINDS] = NULL,
+};
+
+/* System calls that a program can be hung on; rawtp has to tell them apart by number. */
+static const struct {
+	const char *name;
+	unsigned int nr;
+} syscalls[] = {
+	{ "getpgid", __NR_getpgid },
+};
+
+static int read_id_at(int dirfd, const char *path)
+{
+	char buf[32];
+	long long id;
+	ssize_t n;
+	int fd;
+
+	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, buf, sizeof(buf) - 1);
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	if (n < 0)
+		return n;
+	buf[n] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	if (num_parse(buf, 0, 0x7fffffff, &id))
+		return -EBADMSG;
+	return id;
+}
+
+/* A tracefs that is mounted nowhere: the user's mount table is not ours to change. */
+static int tracefs_detached(void)
+{
+	int fs, mnt;
+
+	fs = syscall(__NR_fsopen, "tracefs", 1 /* FSOPEN_CLOEXEC */);
+	if (fs < 0)
+		return -errno;
+	if (syscall(__NR_fsconfig, fs, FS_CONFIG_CREATE, NULL, NULL, 0) < 0)
+		mnt = -errno;
+	else
+		mnt = syscall(__NR_fsmount, fs, 1 /* FSMOUNT_CLOEXEC */, 0);
+	if (mnt == -1)
+		mnt = -errno;
+	close(fs);
+	return mnt;
+}
+
+int attach_tracepoint_id(const char *category, const char *name)
+{
+	static const char *const mounts[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	char path[256];
+	int id = -ENOENT, dirfd;
+	size_t i;
+
+	for (i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
+		snprintf(path, sizeof(path), "%s/events/%s/%s/id", mounts[i], category, name);
+		id = read_id_at(AT_FDCWD, path);
+		if (id >= 0)
+			return id;
+	}
+	dirfd = tracefs_detached();
+	if (dirfd < 0) /* what kept us from the mounted one is the better reason, if any */
+		return id == -ENOENT ? dirfd : id;
+	snprintf(path, sizeof(path), "events/%s/%s/id", category, name);
+	id = read_id_at(dirfd, path);
+	close(dirfd);
+	return id;
+}
+
+/*
+ * The first CPU that is online. A BPF program on a tracepoint runs on all CPUs, whichever CPU its
+ * perf event was opened on; but that one has to be online, and CPU 0 need not be.
+ */
+static int first_online_cpu(void)
+{
+	char buf[64] = "";
+	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
+
+	if (f) {
+		if (!fgets(buf, sizeof(buf), f))
+			buf[0] = '\0';
+		fclose(f);
+	}
+	return atoi(buf); /* "0-7", "1,3": the number in front; 0 where nothing can be read */
+}
+
+struct bpf_link *attach_tracepoint(const struct bpf_program *prog, const char *category,
+				   const char *name)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+	};
+	struct bpf_link *link;
+	int id, fd, err;
+
+	id = attach_tracepoint_id(category, name);
+	if (id < 0) {
+		errno = -id;
+		return NULL;
+	}
+	attr.config = id;
+	fd = syscall(__NR_perf_event_open, &attr, -1, first_online_cpu(), -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	link = bpf_program__attach_perf_event(prog, fd); /* takes over fd */
+	if (!link) {
+		err = errno;
+		close(fd);
+		errno = err;
+	}
+	return link;
+}
+
+static struct bpf_program *find_entry(const struct bpf_object *obj, const char *syscall,
+				      enum attach_kind kind)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_%s", syscall, attach_kind_names[kind]);
+	return bpf_object__find_program_by_name(obj, name);
+}
+
+/*
+ * Name of the kernel function behind a system call: with a prefix of the architecture where that
+ * has wrappers for system calls, else plain. Found by looking it up in the kernel's BTF.
+ */
+static int syscall_function(const char *syscall, char *buf, size_t size)
+{
+	static const char *const prefixes[] = {
+#if defined(__x86_64__)
+		"__x64_",
+#elif defined(__i386__)
+		"__ia32_",
+#elif defined(__aarch64__)
+		"__arm64_",
+#elif defined(__s390x__)
+		"__s390x_",
+#elif defined(__riscv)
+		"__riscv_",
+#elif defined(__powerpc__)
+		"__powerpc_", /* not in all versions */
+#endif
+		"__se_",
+		"",
+	};
+	int id = -ENOENT;
+	size_t i;
+
+	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		snprintf(buf, size, "%ssys_%s", prefixes[i], syscall);
+		id = libbpf_find_vmlinux_btf_id(buf, BPF_TRACE_FENTRY);
+		if (id > 0)
+			return 0;
+	}
+	return id < 0 ? id : -ENOENT;
+}
+
+int attach_prepare(struct bpf_object *obj, const char *syscall, enum attach_kind kind, pid_t tgid)
+{
+	struct attach_target target = { .tgid = tgid };
+	struct bpf_program *prog;
+	char func[96];
+	int k, err;
+	size_t i;
+
+	for (i = 0; i < sizeof(syscalls) / sizeof(syscalls[0]); i++)
+		if (!strcmp(syscalls[i].name, syscall))
+			break;
+	if (i == sizeof(syscalls) / sizeof(syscalls[0]))
+		return -ENOENT;
+	target.syscall_nr = syscalls[i].nr;
+
+	for (k = ATTACH_FENTRY; k < ATTACH_NR_KINDS; k++) {
+		prog = find_entry(obj, syscall, k);
+		if (!prog)
+			return -ENOENT;
+		bpf_program__set_autoload(prog, k == (int)kind);
+	}
+	prog = find_entry(obj, syscall, kind);
+	if (kind == ATTACH_FENTRY) {
+		err = syscall_function(syscall, func, sizeof(func));
+		if (!err)
+			err = bpf_program__set_attach_target(prog, 0, func);
+		if (err)
+			return err;
+	}
+	return bpf_map__set_initial_value(bpf_object__find_map_by_name(obj, ".rodata.attach"),
+					  &target, sizeof(target));
+}
+
+struct bpf_link *attach_syscall(const struct bpf_object *obj, const char *syscall,
+				enum attach_kind kind)
+{
+	struct bpf_program *prog = find_entry(obj, syscall, kind);
+	char tp[64];
+
+	if (!prog) {
+		errno = ENOENT;
+		return NULL;
+	}
+	switch (kind) {
+	case ATTACH_FENTRY:
+		return bpf_program__attach_trace(prog);
+	case ATTACH_KPROBE:
+		return bpf_program__attach_ksyscall(prog, syscall, NULL);
+	case ATTACH_TP:
+		snprintf(tp, sizeof(tp), "sys_enter_%s", syscall);
+		return attach_tracepoint(prog, "syscalls", tp);
+	case ATTACH_RAWTP:
+		return bpf_program__attach_raw_tracepoint(prog, "sys_enter");
+	default:
+		errno = EINVAL;
+		return NULL;
+	}
+}
+
+/* 0 where the kernel takes this kind, else why not, as -errno. */
+static int try_kind(enum attach_kind kind)
+{
+	struct attach_probe_bpf *skel;
+	struct bpf_link *link;
+	int err;
+
+	skel = attach_probe_bpf__open();
+	if (!skel)
+		return -errno;
+	err = attach_prepare(skel->obj, "getpgid", kind, getpid());
+	if (!err)
+		err = attach_probe_bpf__load(skel);
+	if (!err) {
+		link = attach_syscall(skel->obj, "getpgid", kind);
+		if (link)
+			bpf_link__destroy(link);
+		else
+			err = -errno;
+	}
+	attach_probe_bpf__destroy(skel);
+	return err;
+}
+
+int attach_pick(const char *syscall, enum attach_kind wanted, char *note, size_t size)
+{
+	enum attach_kind kind, first = wanted, last = wanted;
+	int err, first_err = 0;
+	size_t used = 0;
+
+	(void)syscall; /* what goes for one system call goes for all */
+	if (wanted == ATTACH_AUTO) {
+		first = ATTACH_FENTRY;
+		last = ATTACH_RAWTP;
+	}
+	note[0] = '\0';
+	for (kind = first; kind <= last; kind++) {
+		err = try_kind(kind);
+		if (!err)
+			return kind;
+		if (!first_err)
+			first_err = err;
+		if (used < size)
+			used += snprintf(note + used, size - used, "%s%s: %s", used ? "; " : "",
+					 attach_kind_names[kind], strerror(-err));
+	}
+	return first_err;
+}
+
+pid_t attach_tgid(void)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	struct attach_probe_bpf *skel;
+	pid_t tgid = 0;
+
+	skel = attach_probe_bpf__open();
+	if (!skel)
+		return getpid();
+	bpf_program__set_autoload(skel->progs.who_am_i, true);
+	if (!attach_probe_bpf__load(skel) &&
+	    !bpf_prog_test_run_opts(bpf_program__fd(skel->progs.who_am_i), &opts))
+		tgid = skel->bss->seen_tgid;
+	attach_probe_bpf__destroy(skel);
+	return tgid ? tgid : getpid();
+}

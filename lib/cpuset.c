@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* CPU_ALLOC() */
+#endif
+#include "lib/cpuset.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ONLINE_PATH "/sys/devices/system/cpu/online"
+
+/*
+ * Every set is collected as one flag per possible CPU: sorting and duplicates
+ * take care of themselves, and a hostile list ('0-65535,0-65535,...') costs no
+ * more memory than a short one.
+ */
+static int from_flags(const bool *flags, struct cpuset *set)
+{
+	int cpu, cnt = 0;
+
+	for (cpu = 0; cpu <= CPUSET_MAX; cpu++)
+		cnt += flags[cpu];
+	if (!cnt)
+		return 0;
+
+	set->cpus = malloc(cnt * sizeof(*set->cpus));
+	if (!set->cpus)
+		return -ENOMEM;
+	for (cpu = 0; cpu <= CPUSET_MAX; cpu++) {
+		if (flags[cpu])
+			set->cpus[set->cnt++] = cpu;
+	}
+	return 0;
+}
+
+/* Read a CPU number at *s and step over it. */
+static int parse_cpu(const char **s, int *cpu)
+{
+	const char *p = *s;
+	bool too_big = false;
+	int v = 0;
+
+	if (*p < '0' || *p > '9')
+		return -EINVAL;
+	for (; *p >= '0' && *p <= '9'; p++) {
+		if (!too_big)
+			v = v * 10 + (*p - '0');
+		too_big = too_big || v > CPUSET_MAX;
+	}
+	*s = p;
+	*cpu = v;
+	return too_big ? -ERANGE : 0;
+}
+
+static int parse_flags(const char *s, bool *flags)
+{
+	int first, last, err;
+
+	while (true) {
+		err = parse_cpu(&s, &first);
+		if (err)
+			return err;
+		last = first;
+		if (*s == '-') {
+			s++;
+			err = parse_cpu(&s, &last);
+			if (err)
+				return err;
+			if (last < first)
+				return -EINVAL;
+		}
+		memset(flags + first, true, (last - first + 1) * sizeof(*flags));
+
+		if (!*s)
+			return 0;
+		if (*s++ != ',')
+			return -EINVAL;
+	}
+}
+
+int cpuset_parse(const char *s, struct cpuset *set)
+{
+	bool *flags;
+	int err;
+
+	*set = (struct cpuset){ 0 };
+	if (!s)
+		return -EINVAL;
+
+	flags = calloc(CPUSET_MAX + 1, sizeof(*flags));
+	if (!flags)
+		return -ENOMEM;
+	err = parse_flags(s, flags);
+	if (!err)
+		err = from_flags(flags, set);
+	free(flags);
+	return err;
+}
+
+static int allowed_flags(bool *flags)
+{
+	int nr = CPU_SETSIZE, cpu, err;
+	cpu_set_t *mask;
+
+	/*
+	 * The kernel refuses a mask shorter than its own with EINVAL and does not
+	 * say how long that is.
+	 */
+	while (true) {
+		mask = CPU_ALLOC(nr);
+		if (!mask)
+			return -ENOMEM;
+		if (!sched_getaffinity(0, CPU_ALLOC_SIZE(nr), mask))
+			break;
+		err = -errno;
+		CPU_FREE(mask);
+		if (err != -EINVAL || nr > CPUSET_MAX)
+			return err;
+		nr *= 2;
+	}
+	for (cpu = 0; cpu < nr && cpu <= CPUSET_MAX; cpu++)
+		flags[cpu] = CPU_ISSET_S(cpu, CPU_ALLOC_SIZE(nr), mask);
+	CPU_FREE(mask);
+	return 0;
+}
+
+int cpuset_allowed(struct cpuset *set)
+{
+	bool *flags;
+	int err;
+
+	*set = (struct cpuset){ 0 };
+
+	flags = calloc(CPUSET_MAX + 1, sizeof(*flags));
+	if (!flags)
+		return -ENOMEM;
+	err = allowed_flags(flags);
+	if (!err)
+		err = from_flags(flags, set);
+	free(flags);
+	return err;
+}
+
+/* Parse the first line of a file. Returns 0 or -errno. */
+static int parse_file(const char *path, struct cpuset *set)
+{
+	char *line = NULL;
+	size_t size = 0;
+	FILE *f;
+	int err;
+
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	if (getline(&line, &size, f) < 0) {
+		err = -ENODATA;
+	} else {
+		line[strcspn(line, "\n")] = '\0';
+		err = cpuset_parse(line, set);
+	}
+	free(line);
+	fclose(f);
+	return err;
+}
+
+int cpuset_online(struct cpuset *set)
+{
+	/* sysfs is missing in many containers and in a bare initramfs */
+	return parse_file(ONLINE_PATH, set) ? cpuset_allowed(set) : 0;
+}
+
+bool cpuset_has(const struct cpuset *set, int cpu)
+{
+	int lo = 0, hi = set->cnt;
+
+	while (lo < hi) {
+		int mid = lo + (hi - lo) / 2;
+
+		if (set->cpus[mid] == cpu)
+			return true;
+		if (set->cpus[mid] < cpu)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return false;
+}
+
+int cpuset_first_missing(const struct cpuset *want, const struct cpuset *have)
+{
+	int i;
+
+	for (i = 0; i < want->cnt; i++) {
+		if (!cpuset_has(have, want->cpus[i]))
+			return want->cpus[i];
+	}
+	return -1;
+}
+
+int cpuset_format(const struct cpuset *set, char *buf, size_t size)
+{
+	size_t len = 0;
+	int i, last, n;
+
+	if (!size)
+		return -ENOSPC;
+	buf[0] = '\0';
+	for (i = 0; i < set->cnt; i = last + 1) {
+		const char *sep = i ? "," : "";
+
+		last = i;
+		while (last + 1 < set->cnt && set->cpus[last + 1] == set->cpus[last] + 1)
+			last++;
+		if (last == i)
+			n = snprintf(buf + len, size - len, "%s%d", sep, set->cpus[i]);
+		else
+			n = snprintf(buf + len, size - len, "%s%d-%d", sep, set->cpus[i],
+				     set->cpus[last]);
+		if (n < 0 || (size_t)n >= size - len) {
+			/* Half a list would read as another list */
+			buf[0] = '\0';
+			return -ENOSPC;
+		}
+		len += n;
+	}
+	return 0;
+}
+
+void cpuset_free(struct cpuset *set)
+{
+	free(set->cpus);
+	*set = (struct cpuset){ 0 };
+}
