@@ -187,7 +187,7 @@ check-asan:
 		SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' SANITIZED=1 check
 check-tsan:
 	$(Q)$(MAKE) O=$(O)/tsan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
-		SANITIZE='-fsanitize=thread' SANITIZED=1 check
+		SANITIZE='-fsanitize=thread -Wno-tsan' SANITIZED=1 check
 
 # What the runner itself costs: figures, not a test.
 $(B)/tests/bench_self: $(B)/tests/bench_self.o $(LIB_OBJS)

@@ -25,11 +25,15 @@
 
 static struct bench_family *families;
 
+/* Where what people read goes: standard output, or standard error while records take that. */
+static FILE *human;
+
 /* What only the core itself asks for; the rest of the core's options is in struct bench_config. */
 static struct {
 	struct bench_config cfg;
 	bool list;
 	bool show_env;
+	long long runs;
 	const char *bench_name;
 } args;
 
@@ -144,6 +148,15 @@ static const struct opt core_opts[] = {
 	  .min = 1,
 	  .max = 1000LL * DAY_S,
 	  .help = "Sampling interval, milliseconds" },
+	{ .name = "runs",
+	  .key = 'r',
+	  .arg = "NUM",
+	  .type = OPT_NUM,
+	  .dest = &args.runs,
+	  .def = 1,
+	  .min = 1,
+	  .max = 100000,
+	  .help = "Whole runs, each with fresh maps, programs and threads; then a summary over them" },
 	{ .name = "attach",
 	  .arg = "KIND",
 	  .type = OPT_CHOICE,
@@ -534,15 +547,16 @@ static void on_progress(void *ctx, const char *what, double fraction)
 	view->shown_ns = now;
 }
 
-static void clear_progress(const struct view *view)
+static void clear_progress(struct view *view)
 {
 	if (view->shown_ns)
 		fputs(CLEAR_LINE, stderr);
+	view->shown_ns = 0;
 }
 
 static void on_started(void *ctx, const struct bench_run *run)
 {
-	const struct view *view = ctx;
+	struct view *view = ctx;
 
 	clear_progress(view);
 	if (run->trigger_note[0])
@@ -551,7 +565,7 @@ static void on_started(void *ctx, const struct bench_run *run)
 	if (run->attach_note[0] && run->cfg->attach == ATTACH_AUTO)
 		note("attached by %s (%s)", attach_kind_names[run->attach], run->attach_note);
 	if (!args.cfg.quiet)
-		printf("Benchmark '%s' started.\n", view->bench->name);
+		fprintf(human, "Benchmark '%s' started.\n", view->bench->name);
 }
 
 static void on_sampled(void *ctx, int iter, const struct sample *s)
@@ -559,7 +573,7 @@ static void on_sampled(void *ctx, int iter, const struct sample *s)
 	const struct bench *bench = ((struct view *)ctx)->bench;
 
 	if (!args.cfg.quiet)
-		bench->report->progress(stdout, iter, args.cfg.interval_ms * 1000000ULL, s,
+		bench->report->progress(human, iter, args.cfg.interval_ms * 1000000ULL, s,
 					args.cfg.producers);
 }
 
@@ -627,12 +641,29 @@ static void warn_after(const struct bench_config *cfg, const struct bench_result
 		note("one sample only: it has no deviation");
 }
 
+static int print_summary(const struct bench *bench, const struct bench_config *cfg,
+			 const struct sample *samples, size_t n)
+{
+	struct report_summary sum;
+	int err;
+
+	err = bench->report->sum_up(samples, n, cfg->producers, &sum);
+	if (!err) {
+		fflush(stderr); /* the summary comes last where both go to one place */
+		bench->report->summary(human, &sum, cfg->producers);
+	} else if (err == -ENODATA) {
+		complain("%s: failed: nothing happened in the measured time", bench->name);
+	} else {
+		complain("%s: failed: cannot make the summary: %s", bench->name, strerror(-err));
+	}
+	return err;
+}
+
 static int report_result(const struct bench *bench, const struct bench_config *cfg,
 			 const struct bench_result *res)
 {
 	size_t n = res->nr_samples - res->nr_warmup, i;
 	double seconds = 0;
-	int err;
 
 	for (i = res->nr_warmup; i < res->nr_samples; i++)
 		seconds += res->samples[i].dt_ns / 1e9;
@@ -644,16 +675,26 @@ static int report_result(const struct bench *bench, const struct bench_config *c
 		complain("no full sample: nothing was measured");
 		return -ENODATA;
 	}
-	fflush(stderr);
-	err = bench->report->summary(stdout, res->samples + res->nr_warmup, n, cfg->producers);
-	if (err == -ENODATA)
-		complain("%s: failed: nothing happened in the measured time", bench->name);
-	else if (err)
-		complain("%s: failed: cannot make the summary: %s", bench->name, strerror(-err));
-	return err;
+	return print_summary(bench, cfg, res->samples + res->nr_warmup, n);
 }
 
-static int do_run(const struct bench *bench, const struct bench_config *cfg)
+/* All that was measured in a run, as one sample: for the summary over several runs. */
+static struct sample whole_run(const struct bench_result *res)
+{
+	struct sample all = {};
+	size_t i;
+
+	for (i = res->nr_warmup; i < res->nr_samples; i++) {
+		all.dt_ns += res->samples[i].dt_ns;
+		all.res.hits += res->samples[i].res.hits;
+		all.res.drops += res->samples[i].res.drops;
+		all.res.false_hits += res->samples[i].res.false_hits;
+	}
+	return all;
+}
+
+/* Does one run and prints it. Fills @whole where it came to its end; returns an exit code. */
+static int do_run(const struct bench *bench, const struct bench_config *cfg, struct sample *whole)
 {
 	struct view view = { .bench = bench, .start_ns = now_ns() };
 	const struct bench_watch watch = {
@@ -666,20 +707,54 @@ static int do_run(const struct bench *bench, const struct bench_config *cfg)
 	struct bench_result res;
 	int code = BENCH_EXIT_OK, ret;
 
-	if (bench->probe && bench->probe(cfg, &err))
-		return complain_err(bench->name, &err);
 	if (!cfg->quiet)
-		printf("Setting up benchmark '%s'...\n", bench->name);
-	warn_before(cfg);
+		fprintf(human, "Setting up benchmark '%s'...\n", bench->name);
 	ret = bench_run(bench, cfg, &watch, &res, &err);
+	clear_progress(&view);
 	if (ret)
 		code = complain_err(bench->name, &err);
 	/* A run that failed has no summary: its numbers cannot be trusted. */
 	else if (report_result(bench, cfg, &res))
 		code = BENCH_EXIT_FAILED;
+	*whole = whole_run(&res);
 	if (res.signal && (!code || res.nr_samples == res.nr_warmup))
 		code = 128 + res.signal;
 	bench_result_free(&res);
+	return code;
+}
+
+/* Does all runs that were asked for; returns an exit code. */
+static int do_runs(const struct bench *bench, const struct bench_config *cfg)
+{
+	struct bench_err err = {};
+	struct sample *runs;
+	int code = BENCH_EXIT_OK;
+	long long i;
+
+	if (bench->probe && bench->probe(cfg, &err))
+		return complain_err(bench->name, &err);
+	runs = calloc(args.runs, sizeof(*runs));
+	if (!runs) {
+		complain("cannot keep %lld runs: %s", args.runs, strerror(ENOMEM));
+		return BENCH_EXIT_FAILED;
+	}
+	warn_before(cfg);
+	for (i = 0; i < args.runs; i++) {
+		code = do_run(bench, cfg, &runs[i]);
+		if (code)
+			break;
+	}
+	/*
+	 * One run is one observation: here the deviation is that between runs. It is printed like
+	 * any other summary, so that scripts which read the last line get it.
+	 */
+	if (args.runs > 1 && i > 0) {
+		if (!cfg->quiet)
+			fprintf(human, "Over %lld runs of '%s':\n", i, bench->name);
+		if (print_summary(bench, cfg, runs, i) && !code)
+			code = BENCH_EXIT_FAILED;
+	}
+	free(runs);
 	return code;
 }
 
@@ -691,6 +766,7 @@ int main(int argc, char **argv)
 
 	/* A pipe shall see each line when it is printed, not when a buffer is full. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	human = stdout;
 	code = parse_args(argc, argv, &bench);
 	if (code < 0) {
 		bpflog_start(args.cfg.verbose && !args.list);
@@ -701,7 +777,7 @@ int main(int argc, char **argv)
 		else if (check_config(bench, &args.cfg, &err))
 			code = complain_err(bench->name, &err);
 		else
-			code = do_run(bench, &args.cfg);
+			code = do_runs(bench, &args.cfg);
 	}
 	cpuset_free(&args.cfg.prod_cpus);
 	cpuset_free(&args.cfg.cons_cpus);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "lib/report.h"
@@ -21,40 +22,62 @@ static double rate(uint64_t count, uint64_t dt_ns)
 	return dt_ns ? count / 1e6 / (dt_ns / NS_PER_SEC) : 0;
 }
 
-static uint64_t count_hits(const struct bench_res *r)
+/* Mean and deviation of what @observe picks. */
+static int stats_of(const struct sample *samples, size_t n,
+		    void (*observe)(const struct sample *, double *, double *),
+		    struct stats_rate *out)
 {
-	return r->hits;
-}
-
-static uint64_t count_drops(const struct bench_res *r)
-{
-	return r->drops;
-}
-
-static uint64_t count_total(const struct bench_res *r)
-{
-	return r->hits + r->drops;
-}
-
-/* Rate of what @count picks, in million a second. */
-static int rate_of(const struct sample *samples, size_t n,
-		   uint64_t (*count)(const struct bench_res *), struct stats_rate *out)
-{
+	size_t i, used = 0;
 	double *v;
-	size_t i;
 	int err;
 
 	v = calloc(2 * n, sizeof(*v));
 	if (!v)
 		return n ? -ENOMEM : -ENODATA;
 	for (i = 0; i < n; i++) {
-		v[i] = count(&samples[i].res) / 1e6;
-		v[n + i] = samples[i].dt_ns / NS_PER_SEC;
+		observe(&samples[i], &v[used], &v[n + used]);
+		/* A sample without a lookup says nothing about the share of false ones. */
+		used += v[n + used] > 0;
 	}
-	err = stats_rate(v, v + n, n, out);
+	err = stats_rate(v, v + n, used, out);
 	free(v);
 	return err;
 }
+
+static void observe_hits(const struct sample *s, double *count, double *weight)
+{
+	*count = s->res.hits / 1e6;
+	*weight = s->dt_ns / NS_PER_SEC;
+}
+
+static void observe_drops(const struct sample *s, double *count, double *weight)
+{
+	*count = s->res.drops / 1e6;
+	*weight = s->dt_ns / NS_PER_SEC;
+}
+
+static void observe_total(const struct sample *s, double *count, double *weight)
+{
+	*count = (s->res.hits + s->res.drops) / 1e6;
+	*weight = s->dt_ns / NS_PER_SEC;
+}
+
+/* Percent of lookups. */
+static void observe_false_hits(const struct sample *s, double *count, double *weight)
+{
+	*count = 100.0 * s->res.false_hits;
+	*weight = s->res.hits;
+}
+
+static const struct report_summary empty_summary = {
+	.mean = NAN,
+	.stddev = NAN,
+	.drops_mean = NAN,
+	.drops_stddev = NAN,
+	.total_mean = NAN,
+	.total_stddev = NAN,
+	.latency_ns = NAN,
+};
 
 static void hits_drops_progress(FILE *out, int iter, uint64_t interval_ns, const struct sample *s,
 				int producers)
@@ -66,24 +89,38 @@ static void hits_drops_progress(FILE *out, int iter, uint64_t interval_ns, const
 		hits, hits / producers, drops, hits + drops);
 }
 
-static int hits_drops_summary(FILE *out, const struct sample *samples, size_t n, int producers)
+static int hits_drops_sum_up(const struct sample *samples, size_t n, int producers,
+			     struct report_summary *sum)
 {
 	struct stats_rate hits, drops, total;
 	int err;
 
-	err = rate_of(samples, n, count_hits, &hits);
+	(void)producers;
+	err = stats_of(samples, n, observe_hits, &hits);
 	if (!err)
-		err = rate_of(samples, n, count_drops, &drops);
+		err = stats_of(samples, n, observe_drops, &drops);
 	if (!err)
-		err = rate_of(samples, n, count_total, &total);
+		err = stats_of(samples, n, observe_total, &total);
 	if (err)
 		return err;
-	fprintf(out,
-		"Summary: hits %8.3lf \u00B1 %5.3lfM/s (%7.3lfM/prod), drops %8.3lf \u00B1 %5.3lfM/s, "
-		"total operations %8.3lf \u00B1 %5.3lfM/s\n",
-		hits.mean, hits.stddev, hits.mean / producers, drops.mean, drops.stddev, total.mean,
-		total.stddev);
+	*sum = empty_summary;
+	sum->n = n;
+	sum->mean = hits.mean;
+	sum->stddev = hits.stddev;
+	sum->drops_mean = drops.mean;
+	sum->drops_stddev = drops.stddev;
+	sum->total_mean = total.mean;
+	sum->total_stddev = total.stddev;
 	return 0;
+}
+
+static void hits_drops_summary(FILE *out, const struct report_summary *sum, int producers)
+{
+	fprintf(out,
+		"Summary: hits %8.3lf \u00B1 %5.3lfM/s (%7.3lfM/prod), "
+		"drops %8.3lf \u00B1 %5.3lfM/s, total operations %8.3lf \u00B1 %5.3lfM/s\n",
+		sum->mean, sum->stddev, sum->mean / producers, sum->drops_mean, sum->drops_stddev,
+		sum->total_mean, sum->total_stddev);
 }
 
 static void ops_progress(FILE *out, int iter, uint64_t interval_ns, const struct sample *s,
@@ -95,22 +132,32 @@ static void ops_progress(FILE *out, int iter, uint64_t interval_ns, const struct
 	fprintf(out, "hits %8.3lfM/s (%7.3lfM/prod)\n", hits, hits / producers);
 }
 
-/* Latency is what one producer sees: its own rate, turned over. */
-static int ops_summary(FILE *out, const struct sample *samples, size_t n, int producers)
+static int ops_sum_up(const struct sample *samples, size_t n, int producers,
+		      struct report_summary *sum)
 {
 	struct stats_rate hits;
 	int err;
 
-	err = rate_of(samples, n, count_hits, &hits);
+	err = stats_of(samples, n, observe_hits, &hits);
 	if (err)
 		return err;
 	if (hits.mean <= 0)
 		return -ENODATA; /* no operation, no latency */
+	*sum = empty_summary;
+	sum->n = n;
+	sum->mean = hits.mean;
+	sum->stddev = hits.stddev;
+	/* What one producer sees: its own rate, turned over. */
+	sum->latency_ns = 1000.0 / hits.mean * producers;
+	return 0;
+}
+
+static void ops_summary(FILE *out, const struct report_summary *sum, int producers)
+{
 	fprintf(out,
 		"Summary: throughput %8.3lf \u00B1 %5.3lf M ops/s (%7.3lfM ops/prod), "
 		"latency %8.3lf ns/op\n",
-		hits.mean, hits.stddev, hits.mean / producers, 1000.0 / hits.mean * producers);
-	return 0;
+		sum->mean, sum->stddev, sum->mean / producers, sum->latency_ns);
 }
 
 static void print_false_hits(FILE *out, uint64_t false_hits, uint64_t total)
@@ -128,27 +175,41 @@ static void false_hits_progress(FILE *out, int iter, uint64_t interval_ns, const
 	print_false_hits(out, s->res.false_hits, s->res.hits);
 }
 
-static int false_hits_summary(FILE *out, const struct sample *samples, size_t n, int producers)
+static int false_hits_sum_up(const struct sample *samples, size_t n, int producers,
+			     struct report_summary *sum)
 {
-	uint64_t total = 0, false_hits = 0;
+	struct stats_rate pct;
 	size_t i;
+	int err;
 
 	(void)producers;
+	err = stats_of(samples, n, observe_false_hits, &pct);
+	if (err)
+		return err;
+	*sum = empty_summary;
+	sum->n = n;
+	sum->mean = pct.mean;
+	sum->stddev = pct.stddev;
 	for (i = 0; i < n; i++) {
-		total += samples[i].res.hits;
-		false_hits += samples[i].res.false_hits;
+		sum->lookups += samples[i].res.hits;
+		sum->false_hits += samples[i].res.false_hits;
 	}
-	if (!total)
-		return -ENODATA;
-	fputs("Summary: ", out);
-	print_false_hits(out, false_hits, total);
 	return 0;
+}
+
+static void false_hits_summary(FILE *out, const struct report_summary *sum, int producers)
+{
+	(void)producers;
+	fputs("Summary: ", out);
+	print_false_hits(out, sum->false_hits, sum->lookups);
 }
 
 const struct report report_hits_drops = {
 	.name = "hits_drops",
 	.unit = "M/s",
 	.progress = hits_drops_progress,
+	.observe = observe_hits,
+	.sum_up = hits_drops_sum_up,
 	.summary = hits_drops_summary,
 };
 
@@ -156,6 +217,8 @@ const struct report report_ops = {
 	.name = "ops",
 	.unit = "M ops/s",
 	.progress = ops_progress,
+	.observe = observe_hits,
+	.sum_up = ops_sum_up,
 	.summary = ops_summary,
 };
 
@@ -163,5 +226,7 @@ const struct report report_false_hits = {
 	.name = "false_hits",
 	.unit = "%",
 	.progress = false_hits_progress,
+	.observe = observe_false_hits,
+	.sum_up = false_hits_sum_up,
 	.summary = false_hits_summary,
 };

@@ -9,6 +9,16 @@
 
 #include "lib/sample.h"
 
+/* What samples come to. Rates in million a second; NAN: means nothing for this kind of result. */
+struct report_summary {
+	size_t n; /* samples, or runs */
+	double mean, stddev; /* in the report's unit */
+	double drops_mean, drops_stddev;
+	double total_mean, total_stddev;
+	double latency_ns; /* of one operation, as one producer sees it */
+	uint64_t false_hits, lookups;
+};
+
 struct report {
 	const char *name; /* as recorded */
 	const char *unit; /* of the mean in the summary */
@@ -16,8 +26,22 @@ struct report {
 	/* One line for sample @s, number @iter, that was to last @interval_ns. */
 	void (*progress)(FILE *out, int iter, uint64_t interval_ns, const struct sample *s,
 			 int producers);
-	/* One line for @n >= 1 samples. Returns 0 or -errno (samples that make no rate). */
-	int (*summary)(FILE *out, const struct sample *samples, size_t n, int producers);
+
+	/*
+	 * The mean is sum(count) / sum(weight) over all samples, in the report's unit: hits over
+	 * time, for one, or false hits over lookups.
+	 */
+	void (*observe)(const struct sample *s, double *count, double *weight);
+
+	/*
+	 * Sums up @n samples. Returns 0, or -errno: -ENODATA where they make no figure, such as the
+	 * latency of an operation that never happened.
+	 */
+	int (*sum_up)(const struct sample *samples, size_t n, int producers,
+		      struct report_summary *sum);
+
+	/* The Summary line. */
+	void (*summary)(FILE *out, const struct report_summary *sum, int producers);
 };
 
 extern const struct report report_hits_drops; /* records consumed, records refused */
