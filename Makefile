@@ -66,7 +66,7 @@ UNITS := $(UNIT_SRCS:%.c=$(B)/%)
 
 # ---- flags
 
-PKGS := libbpf libelf zlib capstone
+PKGS := libbpf libelf zlib capstone jansson libRmath
 CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Wno-unused-parameter -Wmissing-prototypes -Wstrict-prototypes
 ifeq ($(WERROR),1)

@@ -5,7 +5,9 @@
  */
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,9 +19,12 @@
 #include <bpf/libbpf.h>
 
 #include "bench.h"
+#include "lib/bench_record.h"
 #include "lib/bench_run.h"
 #include "lib/bpflog.h"
+#include "lib/compare.h"
 #include "lib/machine.h"
+#include "lib/record.h"
 
 #define STEAL_WARN_PCT 1.0
 
@@ -34,7 +39,14 @@ static struct {
 	bool list;
 	bool show_env;
 	long long runs;
-	const char *bench_name;
+	const char *output; /* file for records; "-": standard output; NULL: none */
+	const char *bench_name; /* the one argument that is no option; with -C the second file */
+
+	const char *compare; /* the first file */
+	const char *match;
+	bool markdown;
+	bool csv;
+	double fail_on_slower_pct; /* negative: not asked for */
 } args;
 
 /* ---- the core's options */
@@ -60,6 +72,70 @@ static void reset_cpuset(void *dest)
 static int format_cpuset(const void *dest, char *buf, size_t size)
 {
 	return cpuset_format(dest, buf, size);
+}
+
+static int parse_string(const char *arg, void *dest)
+{
+	if (!*arg)
+		return -EINVAL;
+	*(const char **)dest = arg;
+	return 0;
+}
+
+static void reset_string(void *dest)
+{
+	*(const char **)dest = NULL;
+}
+
+static int format_string(const void *dest, char *buf, size_t size)
+{
+	const char *s = *(const char *const *)dest;
+
+	snprintf(buf, size, "%s", s ? s : "");
+	return 0;
+}
+
+/* A percentage may have a fraction: that is the one number here that need not be whole. */
+static int parse_pct(const char *arg, void *dest)
+{
+	char *end;
+	double v;
+
+	if (arg[strspn(arg, "0123456789.")] || !*arg)
+		return -EINVAL;
+	v = strtod(arg, &end);
+	if (*end || v > 100)
+		return -EINVAL;
+	*(double *)dest = v;
+	return 0;
+}
+
+static int parse_precision(const char *arg, void *dest)
+{
+	double v;
+
+	if (parse_pct(arg, &v) || v < 0.01 || v > 50)
+		return -EINVAL;
+	*(double *)dest = v;
+	return 0;
+}
+
+static void reset_precision(void *dest)
+{
+	*(double *)dest = 0;
+}
+
+static void reset_slower(void *dest)
+{
+	*(double *)dest = -1;
+}
+
+static int format_pct(const void *dest, char *buf, size_t size)
+{
+	double v = *(const double *)dest;
+
+	snprintf(buf, size, v > 0 ? "%g" : "off", v);
+	return 0;
 }
 
 #define DAY_S (24 * 60 * 60)
@@ -168,6 +244,59 @@ static const struct opt core_opts[] = {
 	  .type = OPT_FLAG,
 	  .dest = &args.cfg.verify,
 	  .help = "Check that the kernel's own run count equals what was counted; slows BPF down" },
+	{ .name = "precision",
+	  .arg = "PCT",
+	  .type = OPT_CUSTOM,
+	  .dest = &args.cfg.precision_pct,
+	  .parse = parse_precision,
+	  .reset = reset_precision,
+	  .format = format_pct,
+	  .allowed = "a percentage from 0.01 to 50",
+	  .help = "Stop as soon as the 95 % interval of the mean is within so much of it; -d is then "
+		  "the longest that it may take" },
+	{ .name = "output",
+	  .key = 'o',
+	  .arg = "FILE",
+	  .type = OPT_CUSTOM,
+	  .dest = &args.output,
+	  .parse = parse_string,
+	  .reset = reset_string,
+	  .format = format_string,
+	  .allowed = "the name of a file, or - for standard output",
+	  .help = "Append a record of each run, one JSON object a line" },
+	{ .name = "compare",
+	  .key = 'C',
+	  .arg = "BASE",
+	  .type = OPT_CUSTOM,
+	  .dest = &args.compare,
+	  .parse = parse_string,
+	  .reset = reset_string,
+	  .format = format_string,
+	  .allowed = "the name of a file",
+	  .help = "Compare two files of records: -C BASE NEW" },
+	{ .name = "match",
+	  .arg = "FIELDS",
+	  .type = OPT_CUSTOM,
+	  .dest = &args.match,
+	  .parse = parse_string,
+	  .reset = reset_string,
+	  .format = format_string,
+	  .allowed = "a comma list such as bench,params,config.producers",
+	  .help = "With -C: what has to be the same for two runs to be compared" },
+	{ .name = "markdown",
+	  .type = OPT_FLAG,
+	  .dest = &args.markdown,
+	  .help = "With -C: the table as Markdown" },
+	{ .name = "csv", .type = OPT_FLAG, .dest = &args.csv, .help = "With -C: the table as CSV" },
+	{ .name = "fail-on-slower",
+	  .arg = "PCT",
+	  .type = OPT_CUSTOM,
+	  .dest = &args.fail_on_slower_pct,
+	  .parse = parse_pct,
+	  .reset = reset_slower,
+	  .format = format_pct,
+	  .allowed = "a percentage from 0 to 100",
+	  .help = "With -C: exit with 1 where something got slower by more than that, with p < 0.05" },
 	{ .name = "show-env",
 	  .type = OPT_FLAG,
 	  .dest = &args.show_env,
@@ -312,6 +441,27 @@ static int show_env(void)
 	return 0;
 }
 
+static int compare(void)
+{
+	const struct compare_opts opts = {
+		.match = args.match,
+		.format = args.csv	? COMPARE_CSV :
+			  args.markdown ? COMPARE_MARKDOWN :
+					  COMPARE_TEXT,
+		.fail_on_slower = args.fail_on_slower_pct >= 0,
+		.fail_on_slower_pct = args.fail_on_slower_pct,
+	};
+	bool slower = false;
+	char err[512];
+
+	if (compare_files(args.compare, args.bench_name, &opts, stdout, &slower, err,
+			  sizeof(err))) {
+		complain("%s", err);
+		return BENCH_EXIT_FAILED;
+	}
+	return slower ? BENCH_EXIT_FAILED : BENCH_EXIT_OK;
+}
+
 /* ---- command line */
 
 const char *argp_program_version = "bench " BENCH_VERSION;
@@ -325,6 +475,10 @@ static const char argp_doc[] =
 	"  sudo bench -a -w3 -d10 rb-custom\n"
 	"  # the same with four producers that compete\n"
 	"  sudo bench -a -w3 -d10 -p4 rb-custom\n"
+	"  # ten runs on each of two kernels, and what came of it\n"
+	"  sudo bench -a -r10 -o base.jsonl rb-custom\n"
+	"  sudo bench -a -r10 -o new.jsonl rb-custom\n"
+	"  bench -C base.jsonl new.jsonl\n"
 	"\n"
 	"EXIT CODES\n"
 	"  0 done, 1 failed, 4 this kernel or user cannot run it, 64 usage, 130/143 interrupted\n";
@@ -349,8 +503,7 @@ static error_t parse_positional(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		if (args.bench_name) {
 			snprintf(parser->err, sizeof(parser->err),
-				 "one benchmark at a time: '%s' comes after '%s'", arg,
-				 args.bench_name);
+				 "one name at a time: '%s' comes after '%s'", arg, args.bench_name);
 			return EINVAL;
 		}
 		args.bench_name = arg;
@@ -376,9 +529,10 @@ static void note_foreign_options(const struct parser *parser, const struct bench
 }
 
 /* Fills args; returns an exit code, or -1 where the run may go on. */
-static int parse_args(int argc, char **argv, const struct bench **bench)
+static int parse_args(int argc, char **argv, const struct bench **bench,
+		      const struct bench_family **family)
 {
-	const struct bench_family *f, *family = NULL;
+	const struct bench_family *f;
 	struct parser parser = { .nr_tabs = 1 };
 	struct argp_child *children;
 	struct argp argp = {
@@ -420,18 +574,28 @@ static int parse_args(int argc, char **argv, const struct bench **bench)
 	}
 	if (args.list || args.show_env)
 		goto out;
+	if (args.compare && !args.bench_name) {
+		complain("-C, --compare: takes two files, -C BASE NEW");
+		ret = BENCH_EXIT_USAGE;
+	}
+	if (args.compare && args.markdown && args.csv) {
+		complain("--csv: contradicts --markdown");
+		ret = BENCH_EXIT_USAGE;
+	}
+	if (args.compare)
+		goto out;
 	if (!args.bench_name) {
 		complain("no benchmark named: 'bench -l' lists them, 'bench --help' explains");
 		ret = BENCH_EXIT_USAGE;
 		goto out;
 	}
-	*bench = find_bench(args.bench_name, &family);
+	*bench = find_bench(args.bench_name, family);
 	if (!*bench) {
 		complain("there is no benchmark '%s': 'bench -l' lists them", args.bench_name);
 		ret = BENCH_EXIT_USAGE;
 		goto out;
 	}
-	note_foreign_options(&parser, family);
+	note_foreign_options(&parser, *family);
 out:
 	for (t = 0; parser.tabs && t < parser.nr_tabs; t++)
 		opttab_free(&parser.tabs[t]);
@@ -619,6 +783,8 @@ static void warn_before(const struct bench_config *cfg)
 		warning("%lld threads share %d CPU%s: they wait for each other", threads, cpus,
 			cpus == 1 ? "" : "s");
 	nr = machine_facts(facts, MACHINE_NR_FACTS);
+	if (bench_jit_is_off())
+		warning("the BPF JIT is off (sysctl net.core.bpf_jit_enable=0): programs are interpreted");
 	governor = machine_fact_value(facts, nr, "governor");
 	if (governor && strcmp(governor, "unknown") && strcmp(governor, "performance"))
 		warning("CPU frequency governor is '%s', not 'performance'", governor);
@@ -637,6 +803,12 @@ static void warn_after(const struct bench_config *cfg, const struct bench_result
 		     res->conservation.kernel_runs);
 	else if (cfg->verify)
 		note("--verify: there is no run count to hold this benchmark against");
+	if (cfg->precision_pct > 0 && !res->signal && !res->precise)
+		warning("±%g %% was not reached in %lld s: %s%.2g%s", cfg->precision_pct,
+			cfg->duration_s, isnan(res->ci_pct) ? "too few samples to tell (" : "±",
+			isnan(res->ci_pct) ? (double)(res->nr_samples - res->nr_warmup) :
+					     res->ci_pct,
+			isnan(res->ci_pct) ? "), try --interval 100" : " % was");
 	if (res->nr_samples == res->nr_warmup + 1)
 		note("one sample only: it has no deviation");
 }
@@ -693,9 +865,48 @@ static struct sample whole_run(const struct bench_result *res)
 	return all;
 }
 
-/* Does one run and prints it. Fills @whole where it came to its end; returns an exit code. */
-static int do_run(const struct bench *bench, const struct bench_config *cfg, struct sample *whole)
+/* All runs of one command. */
+struct series {
+	const struct bench *bench;
+	const struct bench_family *family;
+	const struct bench_config *cfg;
+	char **argv;
+	int record_fd; /* -1: no records */
+};
+
+/* A file that cannot be written is found out before anything is measured. */
+static int open_records(const char *path, struct bench_err *err)
 {
+	int fd;
+
+	if (!strcmp(path, "-"))
+		fd = dup(STDOUT_FILENO);
+	else
+		fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+	return fd < 0 ? bench_failed(err, errno, "-o, --output: cannot open '%s'", path) : fd;
+}
+
+static int append_record(const struct series *series, const struct bench_result *res, bool failed)
+{
+	json_t *record;
+	int err;
+
+	if (series->record_fd < 0)
+		return 0;
+	record = bench_record_make(series->bench, series->family, series->cfg, res, failed,
+				   series->argv);
+	err = record ? record_append(series->record_fd, record) : -ENOMEM;
+	json_decref(record);
+	if (err)
+		complain("-o, --output: cannot write to '%s': %s", args.output, strerror(-err));
+	return err;
+}
+
+/* Does one run and prints it. Fills @whole with what it measured; returns an exit code. */
+static int do_run(const struct series *series, struct sample *whole)
+{
+	const struct bench_config *cfg = series->cfg;
+	const struct bench *bench = series->bench;
 	struct view view = { .bench = bench, .start_ns = now_ns() };
 	const struct bench_watch watch = {
 		.ctx = &view,
@@ -716,6 +927,10 @@ static int do_run(const struct bench *bench, const struct bench_config *cfg, str
 	/* A run that failed has no summary: its numbers cannot be trusted. */
 	else if (report_result(bench, cfg, &res))
 		code = BENCH_EXIT_FAILED;
+	/* What never started has nothing to tell. */
+	if (code != BENCH_EXIT_UNAVAILABLE && append_record(series, &res, code && !res.signal) &&
+	    !code)
+		code = BENCH_EXIT_FAILED;
 	*whole = whole_run(&res);
 	if (res.signal && (!code || res.nr_samples == res.nr_warmup))
 		code = 128 + res.signal;
@@ -724,8 +939,10 @@ static int do_run(const struct bench *bench, const struct bench_config *cfg, str
 }
 
 /* Does all runs that were asked for; returns an exit code. */
-static int do_runs(const struct bench *bench, const struct bench_config *cfg)
+static int do_runs(struct series *series)
 {
+	const struct bench_config *cfg = series->cfg;
+	const struct bench *bench = series->bench;
 	struct bench_err err = {};
 	struct sample *runs;
 	int code = BENCH_EXIT_OK;
@@ -733,6 +950,11 @@ static int do_runs(const struct bench *bench, const struct bench_config *cfg)
 
 	if (bench->probe && bench->probe(cfg, &err))
 		return complain_err(bench->name, &err);
+	if (args.output) {
+		series->record_fd = open_records(args.output, &err);
+		if (series->record_fd < 0)
+			return complain_err(bench->name, &err);
+	}
 	runs = calloc(args.runs, sizeof(*runs));
 	if (!runs) {
 		complain("cannot keep %lld runs: %s", args.runs, strerror(ENOMEM));
@@ -740,7 +962,7 @@ static int do_runs(const struct bench *bench, const struct bench_config *cfg)
 	}
 	warn_before(cfg);
 	for (i = 0; i < args.runs; i++) {
-		code = do_run(bench, cfg, &runs[i]);
+		code = do_run(series, &runs[i]);
 		if (code)
 			break;
 	}
@@ -755,32 +977,46 @@ static int do_runs(const struct bench *bench, const struct bench_config *cfg)
 			code = BENCH_EXIT_FAILED;
 	}
 	free(runs);
+	if (series->record_fd >= 0 && close(series->record_fd) && !code) {
+		complain("-o, --output: cannot write to '%s': %s", args.output, strerror(errno));
+		code = BENCH_EXIT_FAILED;
+	}
 	return code;
 }
 
 int main(int argc, char **argv)
 {
-	const struct bench *bench = NULL;
+	struct series series = { .cfg = &args.cfg, .argv = argv, .record_fd = -1 };
 	struct bench_err err = {};
 	int code;
 
 	/* A pipe shall see each line when it is printed, not when a buffer is full. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	human = stdout;
-	code = parse_args(argc, argv, &bench);
+	/* argp sorts argv: options first. What is recorded is what was typed. */
+	series.argv = malloc((argc + 1) * sizeof(*series.argv));
+	if (series.argv)
+		memcpy(series.argv, argv, (argc + 1) * sizeof(*series.argv));
+	code = parse_args(argc, argv, &series.bench, &series.family);
 	if (code < 0) {
+		/* Records alone on standard output, where they were sent there. */
+		if (args.output && !strcmp(args.output, "-"))
+			human = stderr;
 		bpflog_start(args.cfg.verbose && !args.list);
 		if (args.list)
 			code = list_benchs();
 		else if (args.show_env)
 			code = show_env();
-		else if (check_config(bench, &args.cfg, &err))
-			code = complain_err(bench->name, &err);
+		else if (args.compare)
+			code = compare();
+		else if (check_config(series.bench, &args.cfg, &err))
+			code = complain_err(series.bench->name, &err);
 		else
-			code = do_runs(bench, &args.cfg);
+			code = do_runs(&series);
 	}
 	cpuset_free(&args.cfg.prod_cpus);
 	cpuset_free(&args.cfg.cons_cpus);
+	free(series.argv);
 	if (fflush(stdout) || ferror(stdout)) {
 		complain("cannot write to standard output: %s", strerror(errno));
 		code = code ? code : BENCH_EXIT_FAILED;

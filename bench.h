@@ -75,6 +75,7 @@ struct bench_config {
 	long long warmup_s;
 	long long duration_s;
 	long long interval_ms;
+	double precision_pct; /* stop when the mean is known to within so much; 0: never */
 	bool affinity;
 	struct cpuset prod_cpus; /* as asked; empty: the next CPUs that the process may use */
 	struct cpuset cons_cpus;
@@ -282,6 +283,9 @@ int bench_prog_run(int prog_fd, uint32_t *retval);
 
 /* Does this kernel do so? Says no by bench_unavailable(). */
 int bench_probe_prog_run(struct bench_err *err);
+
+/* Is the BPF JIT switched off? Then programs are interpreted, and those with callbacks do not load. */
+bool bench_jit_is_off(void);
 
 /* Our thread group id as BPF programs see it: in a pid namespace not the same as getpid(). */
 pid_t bench_tgid(void);

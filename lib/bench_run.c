@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include <bpf/libbpf.h>
 
 #include "lib/bench_run.h"
+#include "lib/stats.h"
 
 /* Interrupts a system call that a thread sleeps in once it is to stop. */
 #define KICK_SIGNAL	 SIGUSR1
@@ -33,6 +35,9 @@ struct run_state {
 	uint64_t strays_looked_ns;
 	struct noise_reading noise_start;
 	bool noise_started;
+
+	struct sigaction old_kick; /* what the caller does at KICK_SIGNAL */
+	bool stuck; /* a thread does not stop */
 
 	pthread_mutex_t lock; /* for what follows, and worker.done */
 	pthread_cond_t changed; /* CLOCK_MONOTONIC */
@@ -237,6 +242,7 @@ static int stop_role(struct run_state *state, enum bench_role role)
 			now = now_ns();
 			if (now - start > STOP_TIMEOUT_NS) {
 				pthread_mutex_unlock(&state->lock);
+				state->stuck = true;
 				return bench_failed(&state->run.err, ETIMEDOUT,
 						    "a thread of %s does not stop",
 						    state->run.bench->name);
@@ -268,7 +274,6 @@ static int start_threads(struct run_state *state)
 {
 	const struct bench_config *cfg = state->run.cfg;
 	size_t nr = cfg->consumers + cfg->producers, i;
-	struct sigaction sa = { .sa_handler = kicked }; /* no SA_RESTART */
 	int err;
 
 	err = cpuset_allowed(&state->allowed);
@@ -277,7 +282,6 @@ static int start_threads(struct run_state *state)
 	state->workers = calloc(nr, sizeof(*state->workers));
 	if (!state->workers)
 		return bench_failed(&state->run.err, ENOMEM, "cannot start %zu threads", nr);
-	sigaction(KICK_SIGNAL, &sa, NULL);
 	for (i = 0; i < nr; i++) {
 		struct worker *w = &state->workers[i];
 
@@ -365,6 +369,62 @@ static struct bench_res res_minus(const struct bench_res *a, const struct bench_
 	};
 }
 
+/* What the report observes of the measured samples. Frees nothing of @state; see series_free(). */
+struct series {
+	double *count, *weight;
+	size_t n;
+};
+
+static int series_make(const struct run_state *state, struct series *series)
+{
+	const struct bench_result *res = state->res;
+	size_t n = res->nr_samples - res->nr_warmup, i, used = 0;
+	double *v;
+
+	v = calloc(2 * n + 1, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	for (i = res->nr_warmup; i < res->nr_samples; i++) {
+		state->run.bench->report->observe(&res->samples[i], &v[used], &v[n + used]);
+		used += v[n + used] > 0;
+	}
+	*series = (struct series){ .count = v, .weight = v + n, .n = used };
+	return 0;
+}
+
+static void series_free(struct series *series)
+{
+	free(series->count);
+}
+
+static bool precise_enough(const struct run_state *state)
+{
+	struct series series;
+	bool precise;
+
+	if (series_make(state, &series))
+		return false;
+	precise =
+		stats_precise(series.count, series.weight, series.n, state->run.cfg->precision_pct);
+	series_free(&series);
+	return precise;
+}
+
+/* Half the interval of the mean, in percent of it; NAN where the samples are too few to tell. */
+static double ci_pct(const struct run_state *state)
+{
+	double mean, half, pct = NAN;
+	struct series series;
+
+	if (series_make(state, &series))
+		return NAN;
+	if (!stats_mean_ci(series.count, series.weight, series.n, BENCH_CONFIDENCE, &mean, &half) &&
+	    mean > 0)
+		pct = 100 * half / mean;
+	series_free(&series);
+	return pct;
+}
+
 static void set_timer(long long interval_ms)
 {
 	struct itimerval timer = {
@@ -438,24 +498,37 @@ static int take_samples(struct run_state *state)
 		look_for_strays(state, now);
 		if (state->watch->sampled)
 			state->watch->sampled(state->watch->ctx, res->nr_samples - 1, &s);
+		if (cfg->precision_pct > 0 && measured_ns && precise_enough(state)) {
+			res->precise = true;
+			return 0;
+		}
 		/* The timer's jitter shall not cost a whole interval more. */
 		if (measured_ns + interval_ns / 2 >= cfg->duration_s * 1000000000ULL)
 			return 0;
 	}
 }
 
-static void end_sampling(struct run_state *state)
+/*
+ * A tick, or the call of a thread that failed, may be pending still when all threads have ended. It
+ * must not hit the caller, who has the signal unblocked and would die of it.
+ */
+static void drop_alarms(void)
 {
 	struct timespec zero = {};
-	struct noise_reading end = {};
 	sigset_t set;
 
-	set_timer(0);
-	/* A tick that is still pending must not hit the caller, who has it unblocked. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGALRM);
 	while (sigtimedwait(&set, NULL, &zero) == SIGALRM)
 		;
+}
+
+static void end_sampling(struct run_state *state)
+{
+	struct noise_reading end = {};
+
+	set_timer(0);
+	state->res->ci_pct = ci_pct(state);
 	if (state->noise_started && !read_noise(state, &end)) {
 		noise_diff(&state->noise_start, &end, &state->res->noise);
 		state->res->have_noise = true;
@@ -526,7 +599,7 @@ static int run_threads(struct run_state *state)
 	}
 	/* Both are stopped whatever happened; a thread that does not stop ends it all. */
 	err2 = stop_role(state, BENCH_PRODUCER);
-	if (err2 != -ETIMEDOUT)
+	if (!state->stuck)
 		err2 = stop_role(state, BENCH_CONSUMER);
 	if (!err)
 		err = err2;
@@ -540,6 +613,7 @@ int bench_run(const struct bench *bench, const struct bench_config *cfg,
 {
 	struct run_state *state;
 	uint64_t start = now_ns();
+	const struct sigaction kick = { .sa_handler = kicked }; /* no SA_RESTART */
 	pthread_condattr_t attr;
 	int stats_fd = -1, ret;
 	sigset_t old;
@@ -552,6 +626,7 @@ int bench_run(const struct bench *bench, const struct bench_config *cfg,
 	state->run.bench = bench;
 	state->run.cfg = cfg;
 	state->res = res;
+	res->ci_pct = NAN; /* until there are samples */
 	state->watch = watch;
 	state->run.watch = watch;
 	pthread_mutex_init(&state->lock, NULL);
@@ -571,7 +646,10 @@ int bench_run(const struct bench *bench, const struct bench_config *cfg,
 
 	/* Until the threads start SIGINT just kills us: all that is held is held by descriptor. */
 	ret = bench->setup ? bench->setup(&state->run) : 0;
+	if (ret) /* the benchmark has said why; this is for one that forgot */
+		bench_failed(&state->run.err, ret, "cannot set up %s", bench->name);
 	block_signals(&old);
+	sigaction(KICK_SIGNAL, &kick, &state->old_kick);
 	res->attach = state->run.attach;
 	memcpy(res->attach_note, state->run.attach_note, sizeof(res->attach_note));
 	memcpy(res->trigger, state->run.trigger, sizeof(res->trigger));
@@ -588,7 +666,7 @@ int bench_run(const struct bench *bench, const struct bench_config *cfg,
 		ret = check_conservation(state);
 	*err = state->run.err;
 	/* A thread still runs, so nothing may be freed under it; the caller exits with the reason. */
-	if (ret == -ETIMEDOUT)
+	if (state->stuck)
 		return ret;
 	if (bench->teardown)
 		bench->teardown(&state->run);
@@ -599,6 +677,8 @@ int bench_run(const struct bench *bench, const struct bench_config *cfg,
 	cpuset_free(&state->allowed);
 	free(state->workers);
 	look_for_signals(state);
+	drop_alarms();
+	sigaction(KICK_SIGNAL, &state->old_kick, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (stats_fd >= 0)
 		close(stats_fd);

@@ -29,6 +29,8 @@ struct bench_result {
 	size_t nr_samples;
 	size_t nr_warmup; /* the first ones, which do not count */
 	int signal; /* that cut it short: SIGINT or SIGTERM; 0: none did */
+	bool precise; /* it ended early, for the mean is known as well as asked */
+	double ci_pct; /* half the mean's 95 % interval, in percent of it; NAN: not known */
 	enum attach_kind attach;
 	char attach_note[512];
 	char trigger[64];
@@ -40,6 +42,9 @@ struct bench_result {
 	struct bench_conservation conservation; /* has_records, prog_fd: what of it is filled in */
 	uint64_t setup_ns; /* from the start of the set-up to the start of the threads */
 };
+
+/* The confidence that every interval in this project has. */
+#define BENCH_CONFIDENCE 0.95
 
 /* CPU that thread @idx of @role is pinned to; -1: none. @allowed: what the process may use. */
 int bench_run_cpu(const struct bench_config *cfg, const struct cpuset *allowed,

@@ -298,6 +298,16 @@ int bench_probe_prog_run(struct bench_err *err)
 	return bench_bpf_error(err, ret, "cannot run a raw_tp program on request");
 }
 
+bool bench_jit_is_off(void)
+{
+	FILE *f = fopen("/proc/sys/net/core/bpf_jit_enable", "re");
+	int c = f ? fgetc(f) : EOF;
+
+	if (f)
+		fclose(f);
+	return c == '0'; /* not so where nobody may read it */
+}
+
 pid_t bench_tgid(void)
 {
 	static pid_t tgid;

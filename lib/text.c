@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "lib/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GAP "..."
+
+/* All bytes of a UTF-8 character but the first look like 10xxxxxx. */
+static bool starts_char(char c)
+{
+	return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+size_t text_width(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += starts_char(*s);
+	return n;
+}
+
+/* Bytes of the first @chars characters of @s. */
+static size_t prefix_bytes(const char *s, size_t chars)
+{
+	size_t i;
+
+	for (i = 0; s[i]; i++) {
+		if (starts_char(s[i]) && !chars--)
+			break;
+	}
+	return i;
+}
+
+void text_make_harmless(char *s)
+{
+	for (; *s; s++) {
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			*s = '?';
+		/* U+0080 to U+009F are control characters as well. */
+		if ((unsigned char)s[0] == 0xc2 && (unsigned char)s[1] >= 0x80 &&
+		    (unsigned char)s[1] < 0xa0) {
+			memmove(s, s + 1, strlen(s));
+			*s = '?';
+		}
+	}
+}
+
+static char *shortened(const char *s, size_t len, size_t width)
+{
+	size_t chars, head, tail, gap = strlen(GAP), head_bytes, tail_at;
+	char *copy;
+
+	copy = strndup(s, len);
+	if (!copy)
+		return NULL;
+	text_make_harmless(copy);
+	chars = text_width(copy);
+	if (chars <= width)
+		return copy;
+	if (width <= gap) {
+		copy[prefix_bytes(copy, width)] = '\0';
+		return copy;
+	}
+	head = (width - gap + 1) / 2;
+	tail = width - gap - head;
+	head_bytes = prefix_bytes(copy, head);
+	tail_at = prefix_bytes(copy, chars - tail);
+	/* At least one character more than the gap's three bytes has gone: it fits. */
+	memcpy(copy + head_bytes, GAP, gap);
+	memmove(copy + head_bytes + gap, copy + tail_at, strlen(copy + tail_at) + 1);
+	return copy;
+}
+
+char *text_shortened(const char *s, size_t width)
+{
+	return shortened(s, strlen(s), width);
+}
+
+char *text_next_line(const char **s, size_t width)
+{
+	const char *start = *s + strspn(*s, " "), *end, *word = start, *next;
+	size_t used = 0, chars;
+
+	*s = start;
+	if (!*start)
+		return NULL;
+	for (end = start; *word; word = next) {
+		size_t skip = strspn(word, " "), len = strcspn(word + skip, " ");
+
+		next = word + skip + len;
+		for (chars = 0; word < next; word++)
+			chars += starts_char(*word);
+		if (end > start && used + chars > width)
+			break;
+		if (len)
+			end = next;
+		used += chars;
+	}
+	*s = end + strspn(end, " ");
+	return shortened(start, end - start, width);
+}
+
+int text_wrap(FILE *out, const char *first, const char *rest, const char *s, size_t width)
+{
+	const char *indent = first;
+	size_t used;
+	char *line;
+
+	do {
+		used = text_width(indent);
+		line = text_next_line(&s, width > used ? width - used : 1);
+		if (!line && *s)
+			return -ENOMEM;
+		fprintf(out, "%s%s\n", indent, line ? line : "");
+		free(line);
+		indent = rest;
+	} while (*s);
+	return 0;
+}
+
+/* Within a word an underscore is itself; so are some others unless a line begins with them. */
+static bool needs_escape(const char *start, const char *c)
+{
+	if (*c == '_')
+		return c == start || !isalnum((unsigned char)c[-1]) ||
+		       !isalnum((unsigned char)c[1]);
+	if (strchr("+-", *c))
+		return c == start && c[1] == ' ';
+	if (strchr(">#", *c))
+		return c == start;
+	return strchr("\\`*<|~[]&", *c);
+}
+
+void text_put_markdown(FILE *out, const char *s)
+{
+	const char *c;
+
+	for (c = s; *c; c++) {
+		if (needs_escape(s, c))
+			fputc('\\', out);
+		fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, out);
+	}
+}

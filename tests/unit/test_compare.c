@@ -1,0 +1,1169 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#define MATHLIB_STANDALONE
+#include <Rmath.h>
+
+#include "lib/compare.h"
+#include "lib/record.h"
+#include "lib/text.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+static char dir[] = "/tmp/test_compare.XXXXXX";
+static char base[sizeof(dir) + 16], new[sizeof(dir) + 16];
+
+static int make_dir(void **state)
+{
+	(void)state;
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(base, sizeof(base), "%s/base.jsonl", dir);
+	snprintf(new, sizeof(new), "%s/new.jsonl", dir);
+	return 0;
+}
+
+static int remove_dir(void **state)
+{
+	(void)state;
+	unlink(base);
+	unlink(new);
+	return rmdir(dir);
+}
+
+static int clear(void **state)
+{
+	(void)state;
+	unlink(base);
+	unlink(new);
+	return 0;
+}
+
+/* ---- records */
+
+/* A record as bench writes them; @edit ("params.a=1,summary.unit=\"%\"", JSON values) alters it. */
+static json_t *make_record(const char *bench, double mean, const char *edit)
+{
+	json_t *r, *section;
+	char *copy, *save, *word;
+
+	r = json_pack("{s:i, s:s, s:{s:b}, s:{s:i, s:i, s:s}, s:{s:s, s:s}, s:{s:s, s:f}, s:s}",
+		      "schema", 1, "bench", bench, "params", "rb-b2b", 0, "config", "producers", 1,
+		      "duration_s", 10, "attach", "tp", "env", "time", "2026-11-30T11:37:01+00:00",
+		      "host", "vm", "summary", "unit", "M/s", "mean", mean, "status", "ok");
+	assert_non_null(r);
+	copy = strdup(edit ? edit : "");
+	for (word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		char *name = strchr(word, '.') ? strchr(word, '.') + 1 : word;
+		char *value = strchr(word, '=');
+
+		*value++ = '\0';
+		section = r;
+		if (name != word) {
+			name[-1] = '\0';
+			section = json_object_get(r, word);
+		}
+		assert_int_equal(json_object_set_new(section, name,
+						     json_loads(value, JSON_DECODE_ANY, NULL)),
+				 0);
+	}
+	free(copy);
+	return r;
+}
+
+static void add_record(const char *path, const char *bench, double mean, const char *edit)
+{
+	json_t *r = make_record(bench, mean, edit);
+	int fd = open(path, O_RDWR | O_APPEND | O_CREAT, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(record_append(fd, r), 0);
+	close(fd);
+	json_decref(r);
+}
+
+/* @n runs, evenly from 3.5 % below @mean to 3.5 % above it, in some order. */
+static void add_runs(const char *path, const char *bench, size_t n, double mean, const char *edit)
+{
+	for (size_t i = 0; i < n; i++)
+		add_record(path, bench,
+			   n == 1 ? mean : mean * (0.965 + 0.07 * (i * 11 % n) / (n - 1)), edit);
+}
+
+/* ---- running it */
+
+static char err[1024];
+static bool slower;
+
+static int run(const struct compare_opts *opts, char **text)
+{
+	size_t size;
+	FILE *out = open_memstream(text, &size);
+	int ret;
+
+	memset(err, 0, sizeof(err));
+	slower = false;
+	ret = compare_files(base, new, opts, out, &slower, err, sizeof(err));
+	fclose(out);
+	assert_int_equal(ret < 0, err[0] != '\0');
+	assert_null(strchr(err, '\n'));
+	return ret;
+}
+
+static char *run_good(struct compare_opts opts)
+{
+	char *text;
+
+	if (run(&opts, &text))
+		fail_msg("%s", err);
+	return text;
+}
+
+#define good(...) run_good((struct compare_opts){ __VA_ARGS__ })
+
+static void run_bad(struct compare_opts opts, int want)
+{
+	char *text;
+
+	assert_int_equal(run(&opts, &text), want);
+	free(text);
+}
+
+#define bad(want, ...) run_bad((struct compare_opts){ __VA_ARGS__ }, want)
+
+static void check_has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+static void check_has_not(const char *text, const char *part)
+{
+	if (strstr(text, part))
+		fail_msg("'%s' is in:\n%s", part, text);
+}
+
+/* ---- CSV, read back as RFC 4180 has it */
+
+struct csv {
+	char *fields[64][40]; /* [0]: the heads */
+	size_t rows, cols;
+};
+
+static void csv_parse(struct csv *csv, char *text)
+{
+	char *in = text, *out;
+	size_t col = 0;
+
+	memset(csv, 0, sizeof(*csv));
+	while (*in) {
+		char *start = out = in;
+		bool quoted = *in == '"';
+
+		if (quoted)
+			in++;
+		while (*in && (quoted || (*in != ',' && *in != '\r'))) {
+			if (quoted && *in == '"') {
+				in++;
+				if (*in != '"')
+					break;
+			}
+			*out++ = *in++;
+		}
+		assert_in_range(csv->rows, 0, ARRAY_SIZE(csv->fields) - 1);
+		assert_in_range(col, 0, ARRAY_SIZE(csv->fields[0]) - 1);
+		csv->fields[csv->rows][col++] = start;
+		if (*in == ',') {
+			in++;
+		} else {
+			if (strncmp(in, "\r\n", 2))
+				fail_msg("no CRLF in row %zu: '%.20s'", csv->rows, in);
+			in += 2;
+			if (csv->rows)
+				assert_int_equal(col, csv->cols);
+			csv->cols = col;
+			csv->rows++;
+			col = 0;
+		}
+		*out = '\0';
+	}
+}
+
+static const char *csv_get(const struct csv *csv, size_t row, const char *head)
+{
+	size_t col;
+
+	for (col = 0; col < csv->cols; col++)
+		if (!strcmp(csv->fields[0][col], head))
+			return csv->fields[row][col];
+	fail_msg("no column '%s'", head);
+	return NULL;
+}
+
+static double csv_number(const struct csv *csv, size_t row, const char *head)
+{
+	const char *text = csv_get(csv, row, head);
+	char *end;
+	double v = strtod(text, &end);
+
+	if (!*text || *end)
+		fail_msg("%s: '%s' is no number", head, text);
+	return v;
+}
+
+/* ---- verdicts */
+
+static void with_itself(void **state)
+{
+	char *text;
+	struct csv csv;
+	size_t i;
+
+	(void)state;
+	add_runs(base, "rb-custom", 8, 150, NULL);
+	add_runs(base, "rb-libbpf", 5, 0.15, "config.producers=2");
+	add_runs(base, "bloom", 12, 2, "summary.unit=\"%\"");
+	assert_int_equal(link(base, new), 0);
+	text = good(.format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	assert_int_equal(csv.rows, 1 + 3);
+	for (i = 1; i < csv.rows; i++) {
+		assert_string_equal(csv_get(&csv, i, "verdict"), "~");
+		assert_true(csv_number(&csv, i, "p") == 1);
+		assert_true(csv_number(&csv, i, "change_pct") == 0);
+		assert_true(csv_number(&csv, i, "change_ci95_low_pct") < 0);
+		assert_true(csv_number(&csv, i, "change_ci95_high_pct") > 0);
+	}
+	free(text);
+	text = good(.fail_on_slower = true, .fail_on_slower_pct = 0);
+	assert_false(slower);
+	check_has(text, "0.00%  1.0000\n");
+	check_has_not(text, "faster");
+	check_has_not(text, "slower");
+	check_has_not(text, "differ (");
+	free(text);
+}
+
+static void verdicts(void **state)
+{
+	char *text;
+	struct csv csv;
+
+	(void)state;
+	add_runs(base, "up", 8, 100, NULL);
+	add_runs(new, "up", 8, 125, NULL);
+	add_runs(base, "down", 8, 100, NULL);
+	add_runs(new, "down", 8, 80, NULL);
+	add_runs(base, "same", 8, 100, NULL);
+	add_runs(new, "same", 8, 100.1, NULL);
+	add_runs(base, "more-false", 8, 2, "summary.unit=\"%\"");
+	add_runs(new, "more-false", 8, 3, "summary.unit=\"%\"");
+	add_runs(base, "less-false", 8, 2, "summary.unit=\"%\"");
+	add_runs(new, "less-false", 8, 1, "summary.unit=\"%\"");
+	text = good(.format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	assert_int_equal(csv.rows, 1 + 5);
+	assert_string_equal(csv_get(&csv, 1, "bench"), "up");
+	assert_string_equal(csv_get(&csv, 1, "verdict"), "faster");
+	assert_string_equal(csv_get(&csv, 2, "verdict"), "slower");
+	assert_string_equal(csv_get(&csv, 3, "verdict"), "~");
+	assert_string_equal(csv_get(&csv, 4, "verdict"), "higher");
+	assert_string_equal(csv_get(&csv, 5, "verdict"), "lower");
+	assert_string_equal(csv_get(&csv, 1, "p_method"), "exact");
+	/* Nothing in common, 8 a side: 2 of the C(16, 8) = 12870 ways */
+	assert_true(fabs(csv_number(&csv, 1, "p") - 2 / 12870.0) < 1e-15);
+	assert_true(csv_number(&csv, 1, "u") == 64);
+	assert_true(csv_number(&csv, 2, "u") == 0);
+	/* Ratios: the same spread on both sides, so that the estimate is exactly that of the means */
+	assert_true(fabs(csv_number(&csv, 1, "change_pct") - 25) < 1e-9);
+	assert_true(fabs(csv_number(&csv, 2, "change_pct") + 20) < 1e-9);
+	assert_true(csv_number(&csv, 1, "change_ci95_low_pct") > 15);
+	assert_true(csv_number(&csv, 1, "change_ci95_high_pct") < 35);
+	free(text);
+
+	text = good();
+	check_has(text, "\nup                      100.0          125.0         +25.0%  0.0002\n"
+			"  8+8 runs, M/s  96.50..103.5   120.6..129.4  +21.3..+28.8%  faster\n");
+	check_has(text, "-20.0%  0.0002\n");
+	check_has(text, "+50.0%  0.0002\n");
+	free(text);
+}
+
+/* Eight values 96.5 to 103.5: median 100; order statistics 1 and 8 (P = 2/256 to be outside). */
+static void medians_and_intervals(void **state)
+{
+	char *text;
+	struct csv csv;
+
+	(void)state;
+	add_runs(base, "b", 8, 100, NULL);
+	add_runs(new, "b", 5, 100, NULL);
+	text = good(.format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	assert_true(fabs(csv_number(&csv, 1, "base_median") - 100) < 1e-9);
+	assert_true(fabs(csv_number(&csv, 1, "base_ci95_low") - 96.5) < 1e-9);
+	assert_true(fabs(csv_number(&csv, 1, "base_ci95_high") - 103.5) < 1e-9);
+	assert_true(fabs(csv_number(&csv, 1, "new_median") - 100) < 1e-9);
+	/* 5 runs allow no 95 % interval of the median, but one of the change. */
+	assert_string_equal(csv_get(&csv, 1, "new_ci95_low"), "");
+	assert_string_equal(csv_get(&csv, 1, "new_ci95_high"), "");
+	csv_number(&csv, 1, "change_ci95_low_pct");
+	assert_int_equal(csv_number(&csv, 1, "base_runs"), 8);
+	assert_int_equal(csv_number(&csv, 1, "new_runs"), 5);
+	free(text);
+	text = good();
+	check_has(text, "8+5 runs, M/s");
+	check_has(text, "96.50..103.5");
+	check_has(text, "(-: these take 6 runs)");
+	free(text);
+}
+
+static void too_few_runs(void **state)
+{
+	char *text;
+	struct csv csv;
+
+	(void)state;
+	add_runs(base, "three", 3, 100, NULL);
+	add_runs(new, "three", 8, 200, NULL);
+	add_runs(base, "four", 4, 100, NULL);
+	add_runs(new, "four", 4, 200, NULL);
+	text = good(.format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	/* 3 and 8 could reach 2/165 = 0.012, but a verdict takes 4 on each side. */
+	assert_string_equal(csv_get(&csv, 1, "verdict"), "too few runs");
+	assert_string_equal(csv_get(&csv, 1, "p"), "");
+	assert_string_equal(csv_get(&csv, 1, "change_ci95_low_pct"), "");
+	assert_true(fabs(csv_number(&csv, 1, "change_pct") - 100) < 10);
+	assert_string_equal(csv_get(&csv, 2, "verdict"), "faster");
+	assert_true(fabs(csv_number(&csv, 2, "p") - 2 / 70.0) < 1e-15);
+	free(text);
+	text = good();
+	check_has(text, "too few runs\n");
+	free(text);
+}
+
+static void failed_runs_are_left_out(void **state)
+{
+	char *text;
+	struct csv csv;
+
+	(void)state;
+	add_runs(base, "b", 8, 100, NULL);
+	add_runs(new, "b", 8, 100, NULL);
+	add_record(base, "b", 1, "status=\"failed\",summary=null");
+	add_record(base, "b", 1, "status=\"failed\"");
+	add_record(base, "b", 1, "status=\"interrupted\"");
+	add_record(new, "b", 1e6, "status=\"interrupted\"");
+	add_runs(base, "all-failed", 8, 100, NULL);
+	add_record(new, "all-failed", 1, "status=\"failed\"");
+	text = good(.format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	assert_int_equal(csv_number(&csv, 1, "base_runs"), 8);
+	assert_int_equal(csv_number(&csv, 1, "base_left_out"), 3);
+	assert_int_equal(csv_number(&csv, 1, "new_left_out"), 1);
+	assert_true(csv_number(&csv, 1, "p") == 1);
+	assert_string_equal(csv_get(&csv, 2, "verdict"), "too few runs");
+	assert_int_equal(csv_number(&csv, 2, "new_runs"), 0);
+	assert_string_equal(csv_get(&csv, 2, "new_median"), "");
+	assert_string_equal(csv_get(&csv, 2, "change_pct"), "");
+	free(text);
+	text = good();
+	check_has(text, "base.jsonl, 16 runs, 3 left out (2 failed, 1\n      interrupted)\n");
+	check_has(text, "new.jsonl, 8 runs, 2 left out (1 failed, 1\n      interrupted)\n");
+	check_has(text, "8+0 runs, M/s");
+	free(text);
+}
+
+static void no_outlier_is_removed(void **state)
+{
+	char *text;
+	struct csv csv;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 9; i++) {
+		add_record(base, "b", 100 + i, NULL);
+		add_record(new, "b", i < 4 ? 1e6 + i : 100.5 + i, NULL);
+	}
+	text = good(.format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	assert_int_equal(csv_number(&csv, 1, "new_runs"), 9);
+	/* The 5th of 9, counted from the smallest: 104.5 to 108.5, then the large ones */
+	assert_true(csv_number(&csv, 1, "new_median") == 108.5);
+	assert_true(csv_number(&csv, 1, "new_ci95_high") == 1e6 + 2);
+	free(text);
+}
+
+static void zero_rates(void **state)
+{
+	char *text;
+	struct csv csv;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 6; i++) {
+		add_record(base, "stopped", 100 + i, NULL);
+		add_record(new, "stopped", 0, NULL);
+		add_record(base, "started", 0, NULL);
+		add_record(new, "started", 100 + i, NULL);
+		add_record(base, "never", 0, NULL);
+		add_record(new, "never", 0, NULL);
+	}
+	text = good(.format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	assert_string_equal(csv_get(&csv, 1, "verdict"), "slower");
+	assert_true(csv_number(&csv, 1, "change_pct") == -100);
+	assert_string_equal(csv_get(&csv, 2, "verdict"), "faster");
+	assert_true(csv_number(&csv, 2, "change_pct") == INFINITY);
+	assert_string_equal(csv_get(&csv, 3, "verdict"), "~");
+	assert_true(csv_number(&csv, 3, "change_pct") == 0);
+	assert_string_equal(csv_get(&csv, 3, "p_method"), "exact_ties");
+	free(text);
+	text = good();
+	check_has(text, "-100%");
+	check_has(text, "+inf%");
+	free(text);
+}
+
+static void many_runs_are_approximated(void **state)
+{
+	char *text;
+	struct csv csv;
+
+	(void)state;
+	add_runs(base, "b", 60, 100, NULL);
+	add_runs(new, "b", 60, 150, NULL);
+	text = good(.format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	assert_string_equal(csv_get(&csv, 1, "p_method"), "normal");
+	free(text);
+	text = good();
+	check_has(text, "<0.0001");
+	check_has(text, "exact below 50 runs");
+	free(text);
+}
+
+/* ---- rows */
+
+static void order_does_not_matter(void **state)
+{
+	char *text;
+	struct csv csv;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 8; i++) {
+		add_record(base, "a", 100 + i, NULL);
+		add_record(base, "b", 10 + i, NULL);
+		add_record(new, "b", 17 - i, NULL);
+		add_record(new, "a", 107 - i, NULL);
+	}
+	text = good(.format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	assert_int_equal(csv.rows, 1 + 2);
+	assert_string_equal(csv_get(&csv, 1, "row"), "a");
+	assert_true(csv_number(&csv, 1, "change_pct") == 0);
+	assert_true(csv_number(&csv, 2, "change_pct") == 0);
+	free(text);
+}
+
+static void labels_say_what_differs(void **state)
+{
+	char *text;
+
+	(void)state;
+	add_runs(base, "rb", 4, 100, "params.rb-b2b=false,config.producers=1");
+	add_runs(base, "rb", 4, 100, "params.rb-b2b=false,config.producers=2");
+	add_runs(base, "rb", 4, 100, "params.rb-b2b=true,config.producers=1");
+	add_runs(new, "rb", 4, 100, "params.rb-b2b=false,config.producers=1");
+	add_runs(new, "rb", 4, 100, "params.rb-b2b=false,config.producers=2");
+	add_runs(new, "rb", 4, 100, "params.rb-b2b=true,config.producers=1");
+	text = good();
+	check_has(text, "\nrb rb-b2b=false producers=1 ");
+	check_has(text, "\nrb rb-b2b=false producers=2 ");
+	check_has(text, "\nrb rb-b2b=true producers=1 ");
+	check_has(text, "\nall:  duration_s=10, attach=tp\n");
+	free(text);
+}
+
+/* What a benchmark always has is in no label, but the reader is told. */
+static void labels_leave_out_what_the_name_says(void **state)
+{
+	char *text;
+	struct csv csv;
+
+	(void)state;
+	add_runs(base, "rb", 4, 100, "config.producers=2,config.attach=\"tp\",params.rb=1");
+	add_runs(base, "pb", 4, 100, "config.producers=2,config.attach=\"tp\",params.pb=1");
+	add_runs(base, "count", 4, 100, "config.producers=2,config.attach=null");
+	add_runs(base, "count", 4, 100, "config.producers=4,config.attach=null");
+	assert_int_equal(link(base, new), 0);
+	text = good();
+	check_has(text, "\nattach: tp (rb, pb), none (count)\n");
+	check_has(text, "all:  rb-b2b=false, rb=1, pb=1, duration_s=10\n");
+	check_has(text, "\nrb producers=2 ");
+	check_has(text, "\npb producers=2 ");
+	check_has(text, "\ncount producers=4 ");
+	free(text);
+	text = good(.format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	assert_string_equal(csv_get(&csv, 1, "config.attach"), "tp");
+	assert_string_equal(csv_get(&csv, 3, "config.attach"), "none");
+	free(text);
+	/* Held against each other, it is what tells the sides apart. */
+	clear(NULL);
+	add_runs(base, "rb", 4, 100, "config.attach=\"tp\"");
+	add_runs(new, "count", 4, 100, "config.attach=null");
+	text = good(.match = "config.producers");
+	check_has(text, "\nrb->count attach=tp->none ");
+	free(text);
+}
+
+/* The same name among the options and in the configuration */
+static void labels_are_unambiguous(void **state)
+{
+	char *text;
+
+	(void)state;
+	add_runs(base, "rb", 4, 100, "params.producers=7");
+	add_runs(base, "rb", 4, 100, "params.producers=8");
+	add_runs(new, "rb", 4, 100, "params.producers=7");
+	add_runs(new, "rb", 4, 100, "params.producers=8");
+	text = good();
+	check_has(text, "\nrb params.producers=7 ");
+	check_has(text, "config.producers=1");
+	free(text);
+}
+
+static void rows_on_one_side(void **state)
+{
+	char *text;
+	struct csv csv;
+
+	(void)state;
+	add_runs(base, "rb", 8, 100, NULL);
+	add_runs(new, "rb", 8, 100, NULL);
+	add_runs(base, "rb", 8, 100, "config.duration_s=5");
+	add_record(new, "rb", 100, "config.duration_s=20");
+	text = good();
+	check_has(text, "\nOnly in base:\n  rb duration_s=5 (8 runs)\n");
+	check_has(text, "\nOnly in new:\n  rb duration_s=20 (1 run)\n");
+	check_has(text, "(see --match):\n  duration_s: 5 -> 20\n");
+	free(text);
+	text = good(.format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	assert_int_equal(csv.rows, 1 + 3);
+	assert_string_equal(csv_get(&csv, 2, "verdict"), "one side only");
+	assert_int_equal(csv_number(&csv, 2, "base_runs"), 8);
+	assert_int_equal(csv_number(&csv, 2, "new_runs"), 0);
+	assert_string_equal(csv_get(&csv, 2, "config.duration_s"), "5");
+	free(text);
+}
+
+static void nothing_in_common(void **state)
+{
+	char *text;
+
+	(void)state;
+	add_runs(base, "rb", 8, 100, "config.attach=\"tp\"");
+	add_runs(new, "rb", 8, 100, "config.attach=\"fentry\"");
+	text = good();
+	check_has(text, "\nNothing to compare: no row is on both sides.\n");
+	check_has(text, "\n  attach: tp -> fentry\n");
+	check_has_not(text, "Mann");
+	free(text);
+	/* An option that one of the two versions did not have yet */
+	clear(NULL);
+	add_runs(base, "rb", 8, 100, NULL);
+	add_runs(new, "rb", 8, 100, "params.rb-new=1");
+	text = good();
+	check_has(text, "\n  rb-new: absent -> 1\n");
+	free(text);
+	/* Other benchmarks have other options: that goes without saying. */
+	clear(NULL);
+	add_runs(base, "rb", 8, 100, NULL);
+	add_runs(new, "bloom", 8, 100, "params={\"nr-hashes\":3}");
+	text = good();
+	check_has(text, "\n  bench: rb -> bloom\n");
+	check_has_not(text, "nr-hashes: ");
+	free(text);
+}
+
+static void units_differ(void **state)
+{
+	char *text;
+	struct csv csv;
+
+	(void)state;
+	add_runs(base, "rb", 8, 100, NULL);
+	add_runs(new, "rb", 8, 100, NULL);
+	add_runs(base, "ops", 8, 100, NULL);
+	add_runs(new, "ops", 8, 100, "summary.unit=\"M ops/s\"");
+	text = good();
+	check_has(text, "\nNot compared, for their units differ:\n  ops\n");
+	free(text);
+	text = good(.format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	assert_string_equal(csv_get(&csv, 2, "verdict"), "units differ");
+	assert_string_equal(csv_get(&csv, 2, "unit"), "");
+	assert_string_equal(csv_get(&csv, 2, "change_pct"), "");
+	assert_string_equal(csv_get(&csv, 2, "base_median"), "");
+	free(text);
+}
+
+/* ---- --match */
+
+static void match_holds_benchmarks_against_each_other(void **state)
+{
+	char *text;
+
+	(void)state;
+	add_runs(base, "rb-custom", 8, 100, NULL);
+	add_runs(new, "rb-libbpf", 8, 130, NULL);
+	text = good();
+	check_has(text, "no row is on both sides");
+	free(text);
+	text = good(.match = "params,config");
+	check_has(text, "\nrb-custom->rb-libbpf");
+	check_has(text, "+30.0%");
+	free(text);
+	text = good(.match = "params");
+	check_has(text, "\nrb-custom->rb-libbpf");
+	free(text);
+}
+
+static void match_holds_options_against_each_other(void **state)
+{
+	char *text;
+
+	(void)state;
+	add_runs(base, "rb", 8, 100, "params.rb-b2b=false,config.producers=1");
+	add_runs(new, "rb", 8, 110, "params.rb-b2b=true,config.producers=1");
+	add_runs(base, "rb", 8, 100, "params.rb-b2b=false,config.producers=2");
+	add_runs(new, "rb", 8, 120, "params.rb-b2b=true,config.producers=2");
+	text = good(.match = "bench,config");
+	check_has(text, "\nrb rb-b2b=false->true producers=1\n");
+	check_has(text, "\nrb rb-b2b=false->true producers=2\n");
+	check_has(text, "+10.0%");
+	check_has(text, "+20.0%");
+	free(text);
+	text = good(.match = "bench,config.producers");
+	check_has(text, "\nrb rb-b2b=false->true producers=2\n");
+	check_has(text, "+10.0%");
+	check_has_not(text, "not of one kind");
+	free(text);
+	/* Everything in one row, and the reader can see that. */
+	text = good(.match = "bench");
+	check_has(text, "\nrb rb-b2b=false->true producers=1,2\n");
+	check_has(text, "\n1 row is of runs that are not of one kind: ");
+	check_has(text, "16+16 runs, M/s");
+	free(text);
+}
+
+static void match_by_machine(void **state)
+{
+	char *text;
+
+	(void)state;
+	add_runs(base, "rb", 8, 100, "env.host=\"a\"");
+	add_runs(new, "rb", 8, 110, "env.host=\"a\"");
+	add_runs(base, "rb", 8, 200, "env.host=\"b\"");
+	add_runs(new, "rb", 8, 240, "env.host=\"b\"");
+	text = good(.match = "bench,params,config,env.host");
+	check_has(text, "\nrb host=a");
+	check_has(text, "\nrb host=b");
+	check_has(text, "+10.0%");
+	check_has(text, "+20.0%");
+	free(text);
+}
+
+static void match_with_absent_fields(void **state)
+{
+	char *text;
+
+	(void)state;
+	/* Two records without it match; one without and one with null do not. */
+	add_runs(base, "rb", 8, 100, NULL);
+	add_runs(new, "rb", 8, 100, NULL);
+	add_runs(new, "rb", 8, 300, "params.x=null");
+	text = good(.match = "bench,params.x");
+	check_has(text, "Only in new:\n  rb x=none (8 runs)\n");
+	check_has(text, "8+8 runs, M/s");
+	free(text);
+}
+
+static void match_refuses(void **state)
+{
+	static const char *const wrong[] = {
+		"",
+		"bench,",
+		",bench",
+		"foo",
+		"env",
+		"params.",
+		"config,params,foo.x",
+		"Bench",
+		"bench.x",
+		"summary.mean",
+		"params config",
+	};
+	char want[64], *word;
+	size_t i;
+
+	(void)state;
+	/* Before any file is looked at */
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		bad(-EINVAL, .match = wrong[i]);
+		check_has(err, "' is not allowed: it takes a comma list of bench, params, config");
+	}
+	bad(-EINVAL, .match = "params,foo.x");
+	word = "foo.x";
+	snprintf(want, sizeof(want), "--match: '%s' is not allowed", word);
+	check_has(err, want);
+
+	add_runs(base, "rb", 8, 100, NULL);
+	add_runs(new, "rb", 8, 100, NULL);
+	bad(-EINVAL, .match = "bench,config.producer");
+	assert_string_equal(err, "--match: no record has a field 'config.producer'");
+	free(good(.match = "bench,bench,config.producers,params.rb-b2b"));
+}
+
+/* ---- env */
+
+static void env_differences(void **state)
+{
+	char *text;
+
+	(void)state;
+	add_runs(base, "rb", 4, 100, "env.kernel=\"6.18.44\",env.time=\"then\",env.one=1");
+	add_runs(new, "rb", 3, 100, "env.kernel=\"6.19\",env.time=\"now\",env.two=2");
+	add_runs(new, "rb", 1, 100, "env.kernel=\"6.18.44\",env.time=\"later\",env.two=2");
+	text = good();
+	check_has(text, "\nEnvironments differ (base -> new):\n");
+	check_has(text, "\n  kernel: 6.18.44 -> 6.19 (3 runs), 6.18.44 (1 run)\n");
+	check_has(text, "\n  one: 1 -> absent\n");
+	check_has(text, "\n  two: absent -> 2\n");
+	check_has_not(text, "time");
+	check_has_not(text, "host");
+	free(text);
+}
+
+/* The same mix on both sides is told as well: its runs are not alike. */
+static void env_that_is_mixed(void **state)
+{
+	char *text;
+
+	(void)state;
+	add_runs(base, "rb", 4, 100, "env.host=\"a\"");
+	add_runs(base, "rb", 4, 100, "env.host=\"b\"");
+	add_runs(new, "rb", 4, 100, "env.host=\"b\"");
+	add_runs(new, "rb", 4, 100, "env.host=\"a\"");
+	text = good();
+	check_has(text, "\n  host: a (4 runs), b (4 runs) -> b (4 runs), a (4 runs)\n");
+	free(text);
+}
+
+static void env_long_values(void **state)
+{
+	const char *common = "a: Mitigation: something; b: Mitigation: something else; c: ";
+	char edit[400], *text;
+
+	(void)state;
+	snprintf(edit, sizeof(edit), "env.mitigations=\"%sRetpolines; d: and so on and on\"",
+		 common);
+	add_runs(base, "rb", 4, 100, edit);
+	snprintf(edit, sizeof(edit), "env.mitigations=\"%sIBRS; d: and so on and on\"", common);
+	add_runs(new, "rb", 4, 100, edit);
+	text = good();
+	check_has(text, "\n  mitigations: ... Retpolines; ... -> ... IBRS; ...\n");
+	check_has_not(text, "something");
+	free(text);
+}
+
+/* ---- how it looks */
+
+static void check_width(const char *text)
+{
+	char *copy = strdup(text), *line, *rest = copy;
+
+	while ((line = strsep(&rest, "\n"))) {
+		if (text_width(line) > COMPARE_WIDTH)
+			fail_msg("%zu columns: '%s'", text_width(line), line);
+		if (*line && line[strlen(line) - 1] == ' ')
+			fail_msg("a blank at the end: '%s'", line);
+	}
+	free(copy);
+}
+
+static void make_wide_records(void)
+{
+	static const double scales[] = { 1e-300, 1e-7, 0.00123, 0.1, 1, 12345, 1e7, 1e300 };
+	char edit[1200], longest[300];
+	size_t i;
+
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	for (i = 0; i < ARRAY_SIZE(scales); i++) {
+		snprintf(edit, sizeof(edit),
+			 "params.rb-target=\"/a/very/long/path/to/lib\u00b1\u00fc/%.*s\","
+			 "params.%.40s=%zu,env.cpu-%zu=\"%s\",env.scale=%zu",
+			 (int)(40 * i), longest, longest, i, i, longest, i);
+		add_runs(base, "a-benchmark-with-a-name-that-is-rather-long-you-see", 7, scales[i],
+			 edit);
+		add_runs(new, "a-benchmark-with-a-name-that-is-rather-long-you-see", 7,
+			 scales[i] * (i % 2 ? 1e5 : 0.9), edit);
+		add_runs(i % 2 ? base : new, longest, 300, scales[i], edit);
+	}
+}
+
+static void never_wider_than_75_columns(void **state)
+{
+	char *text;
+
+	(void)state;
+	make_wide_records();
+	text = good();
+	check_width(text);
+	check_has(text, "7+7 runs, M/s");
+	free(text);
+	text = good(.match = "bench");
+	check_width(text);
+	free(text);
+	text = good(.match = "config");
+	check_width(text);
+	check_has(text, " values)");
+	free(text);
+	/* And as it mostly is */
+	clear(NULL);
+	add_runs(base, "rb-custom", 8, 100, "params.rb-b2b=true");
+	add_runs(new, "rb-custom", 8, 100, "params.rb-b2b=true");
+	text = good();
+	check_width(text);
+	/* Name and numbers side by side, where there is room */
+	check_has(text, "\nrb-custom               100.0 ");
+	free(text);
+}
+
+static void control_characters_do_not_get_out(void **state)
+{
+	static const int formats[] = { COMPARE_TEXT, COMPARE_MARKDOWN };
+	char *text, *c;
+	size_t i;
+
+	(void)state;
+	add_runs(base, "rb", 4, 100, "params.x=\"\\u001b[31m\\u0007\",env.y=\"\\n\\u001b\"");
+	add_runs(new, "rb", 4, 100, "params.x=\"\\u001b[31m\\u0007\",env.y=\"\\r\"");
+	add_runs(new, "rb", 4, 100, "params.x=\"\\u009b\"");
+	for (i = 0; i < ARRAY_SIZE(formats); i++) {
+		text = good(.format = formats[i]);
+		for (c = text; *c; c++)
+			if (((unsigned char)*c < ' ' && *c != '\n') || *c == 0x7f)
+				fail_msg("byte %#x in:\n%s", *c, text);
+		free(text);
+	}
+}
+
+/* Cells of a Markdown table's line: those bars that no backslash is before. */
+static size_t count_cells(const char *line)
+{
+	size_t n = 0;
+
+	for (; *line && *line != '\n'; line++) {
+		if (*line == '\\' && line[1])
+			line++;
+		else
+			n += *line == '|';
+	}
+	return n - 1;
+}
+
+static void markdown_reads_back(void **state)
+{
+	size_t rows = 0, cells = 0;
+	char *text, *line, *rest;
+
+	(void)state;
+	add_runs(base, "rb", 8, 100, "params.x=\"a|b\\\\\"");
+	add_runs(new, "rb", 8, 110, "params.x=\"a|b\\\\\"");
+	add_runs(base, "rb", 3, 1, "params.x=\"`|`\"");
+	add_runs(new, "rb", 3, 1, "params.x=\"`|`\"");
+	text = good(.format = COMPARE_MARKDOWN);
+	check_has(text, "| rb x=a\\|b\\\\ | M/s | 8+8 | 100.0 (96.50..103.5) | 110.0 (");
+	check_has(text, " | +10.0% (");
+	check_has(text, " | faster |\n");
+	check_has(text, " | too few runs |\n");
+	for (rest = text; (line = strsep(&rest, "\n"));) {
+		if (*line != '|')
+			continue;
+		if (!rows++)
+			cells = count_cells(line);
+		assert_int_equal(count_cells(line), cells);
+	}
+	assert_int_equal(rows, 2 + 2);
+	assert_int_equal(cells, 8);
+	free(text);
+}
+
+static void csv_reads_back(void **state)
+{
+	const double mean = 100.0 / 3;
+	char *text;
+	struct csv csv;
+
+	(void)state;
+	add_runs(base, "rb", 7, mean, "params.x=\"a;\\\"b\\\"\\n\"");
+	add_runs(new, "rb", 7, mean, "params.x=\"a;\\\"b\\\"\\n\"");
+	add_runs(base, "rb", 7, mean, "params.x=1.5");
+	add_runs(new, "rb", 7, mean, "params.x=1.5");
+	text = good(.format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	assert_int_equal(csv.rows, 3);
+	assert_string_equal(csv_get(&csv, 1, "params.x"), "a;\"b\"\n");
+	assert_string_equal(csv_get(&csv, 1, "row"), "rb x=a;\"b\"\n");
+	assert_string_equal(csv_get(&csv, 2, "params.x"), "1.5");
+	/* All that the record has, 15 digits */
+	assert_true(fabs(csv_number(&csv, 1, "base_median") / mean - 1) < 5e-15);
+	free(text);
+}
+
+static void many_rows_come_with_a_warning(void **state)
+{
+	char edit[32], *text;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 62; i++) {
+		snprintf(edit, sizeof(edit), "config.producers=%d", i + 1);
+		add_runs(base, "rb", 4, 100, edit);
+		add_runs(new, "rb", 4, 100, edit);
+		if (i == 8) {
+			text = good();
+			check_has_not(text, "chance");
+			free(text);
+		}
+	}
+	text = good();
+	check_has(text, "Of 62 comparisons, chance alone takes up to 4 below p = 0.05.\n");
+	free(text);
+}
+
+/* ---- --fail-on-slower */
+
+static bool is_slower(double pct)
+{
+	char *text;
+
+	text = good(.fail_on_slower = true, .fail_on_slower_pct = pct);
+	free(text);
+	return slower;
+}
+
+static void fail_on_slower(void **state)
+{
+	(void)state;
+	add_runs(base, "a", 8, 100, NULL);
+	add_runs(new, "a", 8, 100, NULL);
+	add_runs(base, "up", 8, 100, NULL);
+	add_runs(new, "up", 8, 200, NULL);
+	assert_false(is_slower(0));
+	add_runs(base, "down", 8, 100, NULL);
+	add_runs(new, "down", 8, 80, NULL);
+	assert_true(is_slower(0));
+	assert_true(is_slower(5));
+	assert_true(is_slower(19.99));
+	assert_false(is_slower(20.01));
+	free(good());
+	assert_false(slower);
+}
+
+/* Much slower, but not shown to be so; higher percentages are not slower either. */
+static void fail_on_slower_takes_evidence(void **state)
+{
+	(void)state;
+	add_runs(base, "a", 8, 100, NULL);
+	add_runs(new, "a", 8, 100, NULL);
+	add_runs(base, "few", 3, 100, NULL);
+	add_runs(new, "few", 3, 10, NULL);
+	add_runs(base, "false", 8, 2, "summary.unit=\"%\"");
+	add_runs(new, "false", 8, 1, "summary.unit=\"%\"");
+	assert_false(is_slower(0));
+}
+
+static void fail_on_slower_must_be_able_to(void **state)
+{
+	char *text;
+
+	(void)state;
+	add_runs(base, "few", 3, 100, NULL);
+	add_runs(new, "few", 3, 10, NULL);
+	add_runs(base, "false", 8, 2, "summary.unit=\"%\"");
+	add_runs(new, "false", 8, 1, "summary.unit=\"%\"");
+	add_runs(base, "only-here", 8, 2, NULL);
+	assert_int_equal(run(&(struct compare_opts){ .fail_on_slower = true }, &text), -ENODATA);
+	assert_string_equal(err, "--fail-on-slower: nothing to judge: no row of rates has the 4 "
+				 "runs on each side that a verdict takes");
+	/* The table is there all the same. */
+	check_has(text, "too few runs");
+	free(text);
+}
+
+/* ---- files */
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	fputs(text, f);
+	fclose(f);
+}
+
+static void bad_files_are_named(void **state)
+{
+	char want[256];
+
+	(void)state;
+	add_runs(base, "rb", 4, 100, NULL);
+	bad(-ENOENT, .match = NULL);
+	snprintf(want, sizeof(want), "%s: cannot open it: No such file or directory", new);
+	assert_string_equal(err, want);
+
+	add_runs(new, "rb", 2, 100, NULL);
+	write_text(base, "");
+	bad(-ENODATA, .match = NULL);
+	snprintf(want, sizeof(want), "%s: there is no record in it", base);
+	assert_string_equal(err, want);
+
+	clear(NULL);
+	add_runs(base, "rb", 4, 100, NULL);
+	add_runs(new, "rb", 2, 100, NULL);
+	add_record(new, "rb", 1, "schema=2");
+	bad(-EBADMSG, .match = NULL);
+	snprintf(want, sizeof(want),
+		 "%s:3: a record of schema 2, but this bench reads schema 1 only", new);
+	assert_string_equal(err, want);
+}
+
+static void output_that_fails(void **state)
+{
+	struct compare_opts opts = {};
+	FILE *full = fopen("/dev/full", "w");
+
+	(void)state;
+	add_runs(base, "rb", 4, 100, NULL);
+	add_runs(new, "rb", 4, 100, NULL);
+	assert_int_equal(compare_files(base, new, &opts, full, NULL, err, sizeof(err)), -ENOSPC);
+	assert_string_equal(err, "cannot write the comparison: No space left on device");
+	fclose(full);
+}
+
+/* ---- simulation: files of many rows, each run with 3 % noise */
+
+static double noise(unsigned short seed[3])
+{
+	return 1 + 0.03 * qnorm(erand48(seed), 0, 1, 1, 0);
+}
+
+/* Part of the rows, of @min_runs to 8 runs a side, that come out as @verdict. */
+static double simulate(unsigned short seed[3], double change, size_t min_runs, const char *verdict)
+{
+	const size_t files = 25, rows = 60;
+	size_t found = 0, f, r, i;
+	struct csv csv;
+	char edit[32], *text;
+
+	for (f = 0; f < files; f++) {
+		clear(NULL);
+		for (r = 0; r < rows; r++) {
+			snprintf(edit, sizeof(edit), "config.producers=%zu", r);
+			for (i = 0; i < min_runs + r % (9 - min_runs); i++) {
+				add_record(base, "rb", 100 * noise(seed), edit);
+				add_record(new, "rb", 100 * (1 + change) * noise(seed), edit);
+			}
+		}
+		text = good(.format = COMPARE_CSV);
+		csv_parse(&csv, text);
+		assert_int_equal(csv.rows, 1 + rows);
+		for (r = 1; r <= rows; r++)
+			found += !strcmp(csv_get(&csv, r, "verdict"), verdict);
+		free(text);
+	}
+	return (double)found / (files * rows);
+}
+
+static void simulated_files(void **state)
+{
+	unsigned short seed[3] = { 1, 1, 1 };
+	double same = simulate(seed, 0, 4, "~"), up = simulate(seed, 0.1, 8, "faster"),
+	       down = simulate(seed, -0.1, 8, "slower");
+
+	(void)state;
+	print_message(
+		"# 1500 rows each, 3 %% noise: A/A, 4 to 8 runs a side, is '~' in %.1f %%; with "
+		"8 runs +10 %% is 'faster' in %.1f %%, -10 %% 'slower' in %.1f %%\n",
+		100 * same, 100 * up, 100 * down);
+	/* test_utest.c has the rates for each number of runs: 2.9 to 5.0 %, 3.6 % on average */
+	assert_true(same >= 0.95);
+	assert_true(same < 0.98);
+	assert_true(up > 0.99);
+	assert_true(down > 0.99);
+}
+
+#define test_of(f) cmocka_unit_test_setup_teardown(f, clear, clear)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test_of(with_itself),
+		test_of(verdicts),
+		test_of(medians_and_intervals),
+		test_of(too_few_runs),
+		test_of(failed_runs_are_left_out),
+		test_of(no_outlier_is_removed),
+		test_of(zero_rates),
+		test_of(many_runs_are_approximated),
+		test_of(order_does_not_matter),
+		test_of(labels_say_what_differs),
+		test_of(labels_leave_out_what_the_name_says),
+		test_of(labels_are_unambiguous),
+		test_of(rows_on_one_side),
+		test_of(nothing_in_common),
+		test_of(units_differ),
+		test_of(match_holds_benchmarks_against_each_other),
+		test_of(match_holds_options_against_each_other),
+		test_of(match_by_machine),
+		test_of(match_with_absent_fields),
+		test_of(match_refuses),
+		test_of(env_differences),
+		test_of(env_that_is_mixed),
+		test_of(env_long_values),
+		test_of(never_wider_than_75_columns),
+		test_of(control_characters_do_not_get_out),
+		test_of(markdown_reads_back),
+		test_of(csv_reads_back),
+		test_of(many_rows_come_with_a_warning),
+		test_of(fail_on_slower),
+		test_of(fail_on_slower_takes_evidence),
+		test_of(fail_on_slower_must_be_able_to),
+		test_of(bad_files_are_named),
+		test_of(output_that_fails),
+		test_of(simulated_files),
+	};
+
+	return cmocka_run_group_tests_name("compare", tests, make_dir, remove_dir);
+}

@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/record.h"
+
+#define GOOD                                                                    \
+	"{\"schema\":1,\"bench\":\"b\",\"params\":{},\"config\":{},\"env\":{}," \
+	"\"summary\":{\"unit\":\"M/s\",\"mean\":1.5},\"status\":\"ok\"}"
+
+static char dir[] = "/tmp/test_record.XXXXXX";
+static char path[sizeof(dir) + 16];
+
+static int make_dir(void **state)
+{
+	(void)state;
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(path, sizeof(path), "%s/x.jsonl", dir);
+	return 0;
+}
+
+static int remove_dir(void **state)
+{
+	(void)state;
+	unlink(path);
+	return rmdir(dir);
+}
+
+static void write_file(const void *data, size_t len)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(data, 1, len, f), len);
+	assert_int_equal(fclose(f), 0);
+}
+
+static size_t read_good(void)
+{
+	char err[256] = "";
+	struct records r = {};
+	size_t cnt;
+	int ret;
+
+	ret = records_read(path, &r, err, sizeof(err));
+	if (ret)
+		fail_msg("%s", err);
+	cnt = r.cnt;
+	records_free(&r);
+	assert_true(!r.cnt && !r.records);
+	return cnt;
+}
+
+/* The message for what is in the file, less the path at its start. */
+static const char *read_bad(int want)
+{
+	static char err[1024];
+	struct records r = { .cnt = 77 };
+
+	memset(err, 'x', sizeof(err));
+	assert_int_equal(records_read(path, &r, err, sizeof(err)), want);
+	/* Nothing to free then, and *out is left alone. */
+	assert_int_equal(r.cnt, 77);
+	assert_null(strchr(err, '\n'));
+	if (strncmp(err, path, strlen(path)))
+		fail_msg("does not begin with the path: %s", err);
+	return err + strlen(path);
+}
+
+#define write_text(s) write_file(s, strlen(s))
+
+/* ---- reading */
+
+static void reads_in_order(void **state)
+{
+	struct records r;
+	char err[256];
+
+	(void)state;
+	write_text(GOOD "\n" GOOD "\n"
+			"{\"schema\":1,\"bench\":\"last\",\"params\":{\"a\":1},\"config\":{},"
+			"\"env\":{},\"summary\":null,\"status\":\"failed\"}\n");
+	assert_int_equal(records_read(path, &r, err, sizeof(err)), 0);
+	assert_int_equal(r.cnt, 3);
+	assert_string_equal(json_string_value(json_object_get(r.records[0], "bench")), "b");
+	assert_string_equal(json_string_value(json_object_get(r.records[2], "bench")), "last");
+	records_free(&r);
+}
+
+static void forgives_what_editors_do(void **state)
+{
+	(void)state;
+	write_text(GOOD);
+	assert_int_equal(read_good(), 1);
+	write_text("\n\n" GOOD "\r\n \t\r\n" GOOD "\n\n\n");
+	assert_int_equal(read_good(), 2);
+	write_text("  " GOOD "  ");
+	assert_int_equal(read_good(), 1);
+}
+
+/* Only runs with status ok need a result. */
+static void failed_runs_need_no_summary(void **state)
+{
+	(void)state;
+	write_text("{\"schema\":1,\"bench\":\"b\",\"params\":{},\"config\":{},\"env\":{},"
+		   "\"status\":\"interrupted\"}\n");
+	assert_int_equal(read_good(), 1);
+}
+
+static void more_records_than_room_at_first(void **state)
+{
+	char *text = test_malloc(1000 * sizeof(GOOD) + 1);
+	size_t len = 0;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		len += sprintf(text + len, GOOD "\n");
+	write_file(text, len);
+	assert_int_equal(read_good(), 1000);
+	test_free(text);
+}
+
+static void empty_files(void **state)
+{
+	(void)state;
+	write_text("");
+	assert_string_equal(read_bad(-ENODATA), ": there is no record in it");
+	write_text("\n \n\t\n");
+	assert_string_equal(read_bad(-ENODATA), ": there is no record in it");
+}
+
+static void truncated_files(void **state)
+{
+	size_t len;
+
+	(void)state;
+	/* Wherever it was cut within its second line */
+	for (len = strlen(GOOD) + 2; len < 2 * strlen(GOOD) + 1; len++) {
+		write_file(GOOD "\n" GOOD, len);
+		assert_string_equal(read_bad(-EBADMSG),
+				    ":2: the file ends in the middle of a record");
+	}
+	/* The same in the middle of the file */
+	write_text(GOOD "\n{\"schema\":1,\"ben\n" GOOD "\n");
+	if (strncmp(read_bad(-EBADMSG), ":2: not JSON (column ", 21))
+		fail_msg("%s", read_bad(-EBADMSG));
+	/* Two records in one line, as after a lost line break */
+	write_text(GOOD GOOD "\n");
+	if (strncmp(read_bad(-EBADMSG), ":1: not JSON (column ", 21))
+		fail_msg("%s", read_bad(-EBADMSG));
+}
+
+static void foreign_files(void **state)
+{
+	static const char png[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\x8\2";
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{ "nr\trate\n1\t2.5\n", ":1: not JSON (" },
+		{ GOOD "\nSummary: hits  150.488\n", ":2: not JSON (" },
+		{ "{\"a\":1}\n", ":1: JSON, but no record of bench (it has no \"schema\")" },
+		{ GOOD "\n[1,2]\n", ":2: JSON, but no record of bench (it has no \"schema\")" },
+		{ "\n\n[]\n", ":3: JSON, but no record of bench (it has no \"schema\")" },
+		{ "null\n", ":1: not JSON (" }, /* jansson: no array or object */
+		{ "{\"schema\":2}\n",
+		  ":1: a record of schema 2, but this bench reads schema 1 only" },
+		{ "{\"schema\":\"1\"}\n",
+		  ":1: no record of bench: its \"schema\" is no whole number" },
+		{ "{\"schema\":1}\n", ":1: a record without a benchmark's name (\"bench\")" },
+		{ "{\"schema\":1,\"bench\":\"\"}\n",
+		  ":1: a record without a benchmark's name (\"bench\")" },
+		{ "{\"schema\":1,\"bench\":\"b\"}\n", ":1: a record without \"params\"" },
+		{ "{\"schema\":1,\"bench\":\"b\",\"params\":{},\"config\":[]}\n",
+		  ":1: a record without \"config\"" },
+		{ "{\"schema\":1,\"bench\":\"b\",\"params\":{},\"config\":{}}\n",
+		  ":1: a record without \"env\"" },
+		{ "{\"schema\":1,\"bench\":\"b\",\"params\":{},\"config\":{},\"env\":{}}\n",
+		  ":1: a record whose \"status\" is not \"ok\", \"interrupted\" or \"failed\"" },
+		{ "{\"schema\":1,\"schema\":1}\n", ":1: not JSON (" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		write_text(cases[i].text);
+		if (strncmp(read_bad(-EBADMSG), cases[i].want, strlen(cases[i].want)))
+			fail_msg("got '%s', want '%s'", read_bad(-EBADMSG), cases[i].want);
+	}
+	write_file(png, sizeof(png));
+	if (strncmp(read_bad(-EBADMSG), ":1: not JSON (", 14))
+		fail_msg("%s", read_bad(-EBADMSG));
+}
+
+/* What comes after "summary": of a record that is complete but for that. */
+static const char *read_summary(const char *summary)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		 GOOD "\n{\"schema\":1,\"bench\":\"b\",\"params\":{},\"config\":{},\"env\":{},"
+		      "%s\"status\":\"ok\"}\n",
+		 summary);
+	write_text(text);
+	return read_bad(-EBADMSG);
+}
+
+static void bad_summaries(void **state)
+{
+	(void)state;
+	assert_string_equal(read_summary(""),
+			    ":2: a record with no \"summary\" though its status is \"ok\"");
+	assert_string_equal(read_summary("\"summary\":null,"),
+			    ":2: a record with no \"summary\" though its status is \"ok\"");
+	assert_string_equal(read_summary("\"summary\":{\"unit\":\"M/s\"},"),
+			    ":2: a record with no number \"mean\" in \"summary\"");
+	assert_string_equal(read_summary("\"summary\":{\"unit\":\"M/s\",\"mean\":\"1\"},"),
+			    ":2: a record with no number \"mean\" in \"summary\"");
+	assert_string_equal(read_summary("\"summary\":{\"unit\":\"M/s\",\"mean\":-0.1},"),
+			    ":2: a record with a negative \"mean\" in \"summary\"");
+	assert_string_equal(read_summary("\"summary\":{\"mean\":1},"),
+			    ":2: a record with no \"unit\" in \"summary\"");
+	/* No numbers of JSON: NaN, and what is too large for a double or an integer */
+	assert_non_null(strstr(read_summary("\"summary\":{\"unit\":\"M/s\",\"mean\":NaN},"),
+			       ":2: not JSON ("));
+	assert_non_null(strstr(read_summary("\"summary\":{\"unit\":\"M/s\",\"mean\":1e999},"),
+			       ":2: not JSON ("));
+	assert_non_null(strstr(
+		read_summary("\"summary\":{\"unit\":\"M/s\",\"mean\":99999999999999999999},"),
+		":2: not JSON ("));
+}
+
+static void messages_are_printable(void **state)
+{
+	const char *err;
+
+	(void)state;
+	write_text("{\"\x1b[31m\xff");
+	for (err = read_bad(-EBADMSG); *err; err++)
+		if (*err < ' ' || *err > '~')
+			fail_msg("byte %#x", (unsigned char)*err);
+}
+
+static void long_lines(void **state)
+{
+	const size_t len = 10 << 20;
+	char *text = test_malloc(len + 1);
+
+	(void)state;
+	memset(text, 'x', len);
+	text[len] = '\n';
+	write_file(text, len + 1);
+	if (strncmp(read_bad(-EBADMSG), ":1: not JSON (column ", 21))
+		fail_msg("%s", read_bad(-EBADMSG));
+	/* A good record in as long a line */
+	memset(text, ' ', len);
+	memcpy(text + len - strlen(GOOD), GOOD, strlen(GOOD));
+	write_file(text, len + 1);
+	assert_int_equal(read_good(), 1);
+	test_free(text);
+}
+
+static void no_such_file(void **state)
+{
+	struct records r;
+	char err[256];
+
+	(void)state;
+	assert_int_equal(records_read("/nonexistent/x", &r, err, sizeof(err)), -ENOENT);
+	assert_string_equal(err, "/nonexistent/x: cannot open it: No such file or directory");
+	assert_int_equal(records_read("/tmp", &r, err, sizeof(err)), -EISDIR);
+	assert_string_equal(err, "/tmp: cannot read it: Is a directory");
+}
+
+static void short_message_buffer(void **state)
+{
+	struct records r;
+	char err[8];
+
+	(void)state;
+	assert_int_equal(records_read("/nonexistent/x", &r, err, sizeof(err)), -ENOENT);
+	assert_string_equal(err, "/nonexi");
+}
+
+/* ---- writing */
+
+static int open_file(int flags)
+{
+	int fd = open(path, flags | O_APPEND | O_CREAT, 0600);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static char *file_text(void)
+{
+	static char text[4096];
+	FILE *f = fopen(path, "r");
+
+	assert_non_null(f);
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	return text;
+}
+
+static void appends_one_line(void **state)
+{
+	json_t *record = json_pack("{s:s, s:f, s:f, s:n}", "z", "a\nb \xc2\xb1", "mean", 150.488,
+				   "third", 1 / 3.0, "a");
+	int fd;
+
+	(void)state;
+	unlink(path);
+	fd = open_file(O_WRONLY);
+	assert_int_equal(record_append(fd, record), 0);
+	assert_int_equal(record_append(fd, record), 0);
+	close(fd);
+	json_decref(record);
+#define LINE "{\"z\":\"a\\nb \xc2\xb1\",\"mean\":150.488,\"third\":0.333333333333333,\"a\":null}\n"
+	assert_string_equal(file_text(), LINE LINE);
+}
+
+/* What is read and appended again is the same text: no digit creeps in. */
+static void numbers_survive(void **state)
+{
+	char first[4096];
+	json_t *record;
+	double v = 0.1;
+	int fd, i;
+
+	(void)state;
+	unlink(path);
+	fd = open_file(O_WRONLY);
+	record = json_array();
+	for (i = 0; i < 100; i++, v *= 1.7320508)
+		json_array_append_new(record, json_real(v));
+	json_array_append_new(record, json_integer(INT64_MAX));
+	assert_int_equal(record_append(fd, record), 0);
+	json_decref(record);
+	strcpy(first, file_text());
+
+	record = json_loads(first, 0, NULL);
+	assert_non_null(record);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(record_append(fd, record), 0);
+	json_decref(record);
+	close(fd);
+	assert_string_equal(file_text(), first);
+}
+
+static void begins_a_line_of_its_own(void **state)
+{
+	json_t *record = json_loads(GOOD, 0, NULL);
+	int fd;
+
+	(void)state;
+	write_text(GOOD);
+	fd = open_file(O_RDWR);
+	assert_int_equal(record_append(fd, record), 0);
+	assert_int_equal(record_append(fd, record), 0);
+	close(fd);
+	json_decref(record);
+	assert_string_equal(file_text(), GOOD "\n" GOOD "\n" GOOD "\n");
+}
+
+static void failures_are_told(void **state)
+{
+	json_t *record = json_loads(GOOD, 0, NULL);
+	int fd, pipe_fds[2];
+
+	(void)state;
+	write_text(GOOD "\n");
+	fd = open(path, O_RDONLY);
+	assert_int_equal(record_append(fd, record), -EBADF);
+	close(fd);
+	fd = open("/dev/full", O_WRONLY);
+	assert_int_equal(record_append(fd, record), -ENOSPC);
+	close(fd);
+	/* Standard output may be a pipe. */
+	assert_int_equal(pipe(pipe_fds), 0);
+	assert_int_equal(record_append(pipe_fds[1], record), 0);
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
+	assert_int_equal(record_append(STDOUT_FILENO, json_true()), -EINVAL);
+	json_decref(record);
+}
+
+/* A full disk: some of the record is written. In a child, for the limit. */
+static void short_write(void **state)
+{
+	json_t *record = json_loads(GOOD, 0, NULL);
+	struct rlimit limit = { 64, RLIM_INFINITY };
+	int fd, status;
+	pid_t pid;
+
+	(void)state;
+	unlink(path);
+	fd = open_file(O_RDWR);
+	pid = fork();
+	if (!pid) {
+		signal(SIGXFSZ, SIG_IGN);
+		setrlimit(RLIMIT_FSIZE, &limit);
+		_exit(record_append(fd, record) == -EIO ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(strlen(file_text()), 64);
+	/* The next record is whole all the same, in a line of its own. */
+	assert_int_equal(record_append(fd, record), 0);
+	assert_string_equal(file_text() + 64, "\n" GOOD "\n");
+	close(fd);
+	json_decref(record);
+}
+
+#define WRITERS 8
+#define LINES	200
+
+static void writers_do_not_mix(void **state)
+{
+	size_t seen[WRITERS] = {}, i;
+	char err[256], *pad;
+	struct records r;
+	int w, status, fd;
+	json_t *record;
+
+	(void)state;
+	unlink(path);
+	fflush(stdout);
+	pad = test_malloc(20001);
+	for (w = 0; w < WRITERS; w++) {
+		if (fork())
+			continue;
+		fd = open_file(O_RDWR);
+		record = json_loads(GOOD, 0, NULL);
+		/* Over a page, as real records are, and of different lengths */
+		memset(pad, 'a' + w, 20000);
+		pad[5000 + 2000 * w] = '\0';
+		json_object_set_new(record, "pad", json_string(pad));
+		json_object_set_new(record, "writer", json_integer(w));
+		status = 0;
+		for (i = 0; i < LINES && !status; i++)
+			status = record_append(fd, record);
+		_exit(!!status);
+	}
+	for (w = 0; w < WRITERS; w++) {
+		wait(&status);
+		assert_int_equal(status, 0);
+	}
+	if (records_read(path, &r, err, sizeof(err)))
+		fail_msg("%s", err);
+	assert_int_equal(r.cnt, WRITERS * LINES);
+	for (i = 0; i < r.cnt; i++) {
+		const char *text = json_string_value(json_object_get(r.records[i], "pad"));
+
+		w = json_integer_value(json_object_get(r.records[i], "writer"));
+		assert_in_range(w, 0, WRITERS - 1);
+		assert_int_equal(strlen(text), 5000 + 2000 * w);
+		memset(pad, 'a' + w, 20000);
+		assert_int_equal(strspn(text, (char[]){ 'a' + w, 0 }), strlen(text));
+		seen[w]++;
+	}
+	for (w = 0; w < WRITERS; w++)
+		assert_int_equal(seen[w], LINES);
+	records_free(&r);
+	test_free(pad);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_in_order),
+		cmocka_unit_test(forgives_what_editors_do),
+		cmocka_unit_test(failed_runs_need_no_summary),
+		cmocka_unit_test(more_records_than_room_at_first),
+		cmocka_unit_test(empty_files),
+		cmocka_unit_test(truncated_files),
+		cmocka_unit_test(foreign_files),
+		cmocka_unit_test(bad_summaries),
+		cmocka_unit_test(messages_are_printable),
+		cmocka_unit_test(long_lines),
+		cmocka_unit_test(no_such_file),
+		cmocka_unit_test(short_message_buffer),
+		cmocka_unit_test(appends_one_line),
+		cmocka_unit_test(numbers_survive),
+		cmocka_unit_test(begins_a_line_of_its_own),
+		cmocka_unit_test(failures_are_told),
+		cmocka_unit_test(short_write),
+		cmocka_unit_test(writers_do_not_mix),
+	};
+
+	return cmocka_run_group_tests_name("record", tests, make_dir, remove_dir);
+}
