@@ -155,11 +155,7 @@ static struct bpf_program *find_entry(const struct bpf_object *obj, const char *
 	return bpf_object__find_program_by_name(obj, name);
 }
 
-/*
- * Name of the kernel function behind a system call: with a prefix of the architecture where that
- * has wrappers for system calls, else plain. Found by looking it up in the kernel's BTF.
- */
-static int syscall_function(const char *syscall, char *buf, size_t size)
+int attach_syscall_function(const char *syscall, char *buf, size_t size)
 {
 	static const char *const prefixes[] = {
 #if defined(__x86_64__)
@@ -213,7 +209,7 @@ int attach_prepare(struct bpf_object *obj, const char *syscall, enum attach_kind
 	}
 	prog = find_entry(obj, syscall, kind);
 	if (kind == ATTACH_FENTRY) {
-		err = syscall_function(syscall, func, sizeof(func));
+		err = attach_syscall_function(syscall, func, sizeof(func));
 		if (!err)
 			err = bpf_program__set_attach_target(prog, 0, func);
 		if (err)
@@ -227,7 +223,7 @@ struct bpf_link *attach_syscall(const struct bpf_object *obj, const char *syscal
 				enum attach_kind kind)
 {
 	struct bpf_program *prog = find_entry(obj, syscall, kind);
-	char tp[64];
+	char name[96];
 
 	if (!prog) {
 		errno = ENOENT;
@@ -237,10 +233,16 @@ struct bpf_link *attach_syscall(const struct bpf_object *obj, const char *syscal
 	case ATTACH_FENTRY:
 		return bpf_program__attach_trace(prog);
 	case ATTACH_KPROBE:
+		/*
+		 * libbpf finds the name out by trying a kprobe, and where that is refused takes a
+		 * wrong one, whose ENOENT would hide the reason.
+		 */
+		if (!attach_syscall_function(syscall, name, sizeof(name)))
+			return bpf_program__attach_kprobe(prog, false, name);
 		return bpf_program__attach_ksyscall(prog, syscall, NULL);
 	case ATTACH_TP:
-		snprintf(tp, sizeof(tp), "sys_enter_%s", syscall);
-		return attach_tracepoint(prog, "syscalls", tp);
+		snprintf(name, sizeof(name), "sys_enter_%s", syscall);
+		return attach_tracepoint(prog, "syscalls", name);
 	case ATTACH_RAWTP:
 		return bpf_program__attach_raw_tracepoint(prog, "sys_enter");
 	default:

@@ -35,6 +35,13 @@ extern const char *const attach_kind_names[];
 int attach_pick(const char *syscall, enum attach_kind wanted, char *note, size_t size);
 
 /*
+ * Name of the kernel function behind a system call, as fentry and kprobes want it: looked up in the
+ * kernel's BTF, since its prefix depends on architecture and version. Returns 0, -ENOENT where there
+ * is none, or another -errno where the kernel has no BTF.
+ */
+int attach_syscall_function(const char *syscall, char *buf, size_t size);
+
+/*
  * Before the load: lets only the entry of @kind be loaded, names its target, and has it count the
  * calls of thread group @tgid (see attach_tgid()). Returns 0 or -errno.
  */

@@ -54,16 +54,16 @@ int caps_missing(char *buf, size_t size)
 
 static bool in_user_namespace(void)
 {
-	unsigned long inside = 0, outside = 0, count = 0;
+	unsigned long inside, outside, count;
 	FILE *f = fopen("/proc/self/uid_map", "re");
-	int n = 0;
+	int n;
 
-	if (f) {
-		n = fscanf(f, "%lu %lu %lu", &inside, &outside, &count);
-		fclose(f);
-	}
-	/* The initial one maps all ids to themselves. */
-	return n == 3 && !(inside == 0 && outside == 0 && count >= 0xffffffffUL);
+	if (!f)
+		return false;
+	n = fscanf(f, "%lu %lu %lu", &inside, &outside, &count);
+	fclose(f);
+	/* The initial one maps all ids to themselves; a new one may have no map yet. */
+	return n != 3 || inside != 0 || outside != 0 || count < 0xffffffffUL;
 }
 
 /* The chosen mode is in brackets: "none [integrity] confidentiality". */

@@ -60,7 +60,8 @@ uint64_t ringbuf_consume(struct ringbuf *r)
 	uint32_t len, usual = r->usual;
 	uint64_t n = 0;
 
-	while (pos < end) {
+	/* Positions only grow, and on a 32-bit machine they run over after 4 GiB. */
+	while ((long)(end - pos) > 0) {
 		len = __atomic_load_n((const uint32_t *)(r->data + (pos & r->mask)),
 				      __ATOMIC_ACQUIRE);
 		/*
