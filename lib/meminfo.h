@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How much memory this process can still get. */
+#ifndef LIB_MEMINFO_H
+#define LIB_MEMINFO_H
+
+#include <stdint.h>
+
+enum meminfo_limit {
+	MEMINFO_MACHINE, /* MemAvailable of /proc/meminfo */
+	MEMINFO_CGROUP, /* the limit of our memory cgroup, or of one above it */
+};
+
+/*
+ * Bytes that can still be had without pushing others out, by the narrower of both limits; which
+ * one that is goes to @limit (may be NULL). A cgroup's page cache counts as free. UINT64_MAX where
+ * the kernel does not tell; a cgroup hierarchy mounted elsewhere than below /sys/fs/cgroup is not
+ * looked for.
+ */
+uint64_t meminfo_available(enum meminfo_limit *limit);
+
+/* The same with all files looked up below the directory @root (for tests). */
+uint64_t meminfo_available_at(const char *root, enum meminfo_limit *limit);
+
+#endif /* LIB_MEMINFO_H */
