@@ -1,0 +1,711 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * trig-*: how fast a BPF program can be made to run, by each way to hang one on something.
+ *
+ * A hit is one run of the attached program, counted by that program. What makes it run, the
+ * driver, costs time as well, and the less of it the better: where the kernel can, it is a loop in
+ * another BPF program (one system call a batch), else one system call a run. What the drivers can
+ * do at most, trig-kernel-count, trig-syscall-count and trig-usermode-count tell.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "bench.h"
+#include "lib/bench_hook.h"
+#include "lib/uprobe_target.h"
+#include "progs/own_runs.h"
+#include "trigger.skel.h"
+
+#define KFUNC "bpf_modify_return_test_tp"
+
+enum trig_driver {
+	DRIVER_AUTO,
+	DRIVER_BATCH,
+	DRIVER_SYSCALL,
+	DRIVER_CALL, /* of a function of ours, for uprobes; not to be chosen */
+};
+
+static const char *const driver_names[] = { "auto", "batch", "syscall", NULL };
+
+static long long arg_batch_iters;
+static int arg_driver;
+
+static const struct opt trig_opts[] = {
+	{ .name = "trig-batch-iters",
+	  .arg = "NUM",
+	  .type = OPT_NUM,
+	  .dest = &arg_batch_iters,
+	  .def = 100,
+	  .min = 1,
+	  .max = 1000,
+	  .help = "Runs of the program that one call of the in-kernel driver makes" },
+	{ .name = "trig-driver",
+	  .arg = "KIND",
+	  .type = OPT_CHOICE,
+	  .dest = &arg_driver,
+	  .def = DRIVER_AUTO,
+	  .choices = driver_names,
+	  .help = "What makes a program in the kernel run: a loop in the kernel, or one getpgid(2) "
+		  "for each run; auto: the first of them that works" },
+};
+
+/* A benchmark with an attached program. */
+struct trig_bench {
+	struct bench bench; /* first, see trig_bench_of() */
+	enum hook_kind kind;
+	enum uprobe_target target; /* uprobes */
+};
+
+/* One way to make that program run. */
+struct trig_way {
+	enum trig_driver driver;
+	const char *name;
+	bool anybody; /* uprobes: not limited to our process */
+};
+
+struct trig_ctx {
+	struct trigger_bpf *skel;
+	struct hook hook;
+	const struct trig_way *way;
+	enum uprobe_target target;
+	char function[64]; /* behind getpgid(2) */
+	pid_t getpgid_arg;
+	int batch_fd;
+	struct bench_counter *counters; /* of each producer: turns, or batches; count benchmarks */
+};
+
+static const struct trig_bench *trig_bench_of(const struct bench_run *run)
+{
+	return (const struct trig_bench *)run->bench;
+}
+
+static struct trig_ctx *new_ctx(struct bench_run *run, bool with_counters)
+{
+	struct trig_ctx *ctx = calloc(1, sizeof(*ctx));
+
+	run->priv = ctx;
+	if (ctx && with_counters)
+		ctx->counters = bench_counters_alloc(run->cfg->producers);
+	if (ctx && (ctx->counters || !with_counters))
+		return ctx;
+	bench_failed(&run->err, ENOMEM, "cannot set up %s", run->bench->name);
+	return NULL;
+}
+
+/* What one way has set up; ctx itself stays. */
+static void undo_way(struct trig_ctx *ctx)
+{
+	hook_detach(&ctx->hook);
+	trigger_bpf__destroy(ctx->skel);
+	ctx->skel = NULL;
+}
+
+static void trig_teardown(struct bench_run *run)
+{
+	struct trig_ctx *ctx = run->priv;
+
+	if (!ctx)
+		return;
+	undo_way(ctx);
+	free(ctx->counters);
+	free(ctx);
+	run->priv = NULL;
+}
+
+/* ---- what a program hangs on, and which one that is */
+
+static bool needs_kfunc(enum hook_kind kind)
+{
+	return kind == HOOK_TP || kind == HOOK_RAWTP || kind == HOOK_FMODRET;
+}
+
+static const char *batch_target(enum hook_kind kind)
+{
+	switch (kind) {
+	case HOOK_TP:
+		return "bpf_test_run/bpf_trigger_tp";
+	case HOOK_RAWTP:
+		return "bpf_trigger_tp";
+	case HOOK_FMODRET:
+		return KFUNC;
+	default:
+		return "bpf_get_numa_node_id";
+	}
+}
+
+static const char *syscall_target(enum hook_kind kind, const char *function)
+{
+	switch (kind) {
+	case HOOK_TP:
+		return "syscalls/sys_enter_getpgid";
+	case HOOK_RAWTP:
+		return "sys_enter";
+	case HOOK_FMODRET:
+		return "security_task_getpgid";
+	default:
+		return function;
+	}
+}
+
+static struct bpf_program *program_of(const struct trigger_bpf *skel, enum hook_kind kind,
+				      enum trig_driver driver)
+{
+	switch (kind) {
+	case HOOK_TP:
+		return skel->progs.trig_tp;
+	case HOOK_RAWTP:
+		return driver == DRIVER_SYSCALL ? skel->progs.trig_rawtp_syscall :
+						  skel->progs.trig_rawtp;
+	case HOOK_FENTRY:
+		return skel->progs.trig_fentry;
+	case HOOK_FENTRY_SLEEP:
+		return skel->progs.trig_fentry_sleep;
+	case HOOK_FEXIT:
+		return skel->progs.trig_fexit;
+	case HOOK_FMODRET:
+		return skel->progs.trig_fmodret;
+	default:
+		return skel->progs.trig_probe;
+	}
+}
+
+/* ---- setting up one way; says in run->err why it does not work */
+
+static int prepare_batch(struct bench_run *run, struct trig_ctx *ctx, enum hook_kind kind)
+{
+	struct bpf_program *driver = ctx->skel->progs.batch_helper;
+
+	if (needs_kfunc(kind)) {
+		/* Where there is no BTF, the load will say so. */
+		if (hook_has_btf() && !hook_function_exists(KFUNC))
+			return bench_unavailable(&run->err, "this kernel has no kfunc " KFUNC "() "
+							    "(Linux 6.10)");
+		driver = ctx->skel->progs.batch_kfunc;
+	}
+	bpf_program__set_autoload(driver, true);
+	ctx->hook.target = batch_target(kind);
+	ctx->skel->rodata->own_runs.by = OWN_RUNS_BATCH;
+	ctx->skel->rodata->batch_iters = arg_batch_iters;
+	ctx->skel->rodata->fmodret_value = -EINVAL;
+	return 0;
+}
+
+static int prepare_syscall(struct bench_run *run, struct trig_ctx *ctx, enum hook_kind kind)
+{
+	if (!needs_kfunc(kind) && hook_getpgid_function(ctx->function, sizeof(ctx->function)))
+		return bench_unavailable(&run->err, "%s",
+					 hook_has_btf() ? "this kernel's BTF does not tell the "
+							  "function behind getpgid(2)" :
+							  HOOK_NO_BTF);
+	ctx->hook.target = syscall_target(kind, ctx->function);
+	/* Asked for 0, the system call does not ask the security modules. */
+	ctx->getpgid_arg = kind == HOOK_FMODRET ? getpid() : 0;
+	ctx->skel->rodata->own_runs.by = OWN_RUNS_TGID;
+	ctx->skel->rodata->own_runs.tgid = bench_tgid();
+	ctx->skel->rodata->syscall_nr = __NR_getpgid;
+	/* Here other processes' calls are at stake: 0 lets them go on. */
+	ctx->skel->rodata->fmodret_value = 0;
+	return 0;
+}
+
+static int prepare_call(struct bench_run *run, struct trig_ctx *ctx, const struct trig_way *way)
+{
+	uintptr_t addr = uprobe_target_addr(ctx->target);
+	int err;
+
+	if (!addr)
+		return bench_unavailable(&run->err, "its target function is not written for this "
+						    "architecture (it is for x86-64 and arm64)");
+	err = uprobe_file_offset(addr, &ctx->hook.offset);
+	if (err)
+		return bench_unavailable(&run->err,
+					 "cannot find our own code in /proc/self/maps (is "
+					 "/proc mounted?)");
+	ctx->hook.anybody = way->anybody;
+	ctx->skel->rodata->own_runs.by = OWN_RUNS_ALL;
+	if (way->anybody) {
+		ctx->skel->rodata->own_runs.by = OWN_RUNS_TGID;
+		ctx->skel->rodata->own_runs.tgid = bench_tgid();
+	}
+	return 0;
+}
+
+static void *call_target(void *arg)
+{
+	struct trig_ctx *ctx = arg;
+
+	uprobe_target_call(ctx->target);
+	return NULL;
+}
+
+/*
+ * Makes the program run and looks whether it did. Uprobes in another thread, as the producers do:
+ * up to Linux 6.9 a multi-uprobe that is limited to a process does not see its other threads.
+ */
+static int try_once(struct bench_run *run, struct trig_ctx *ctx)
+{
+	pthread_t thread;
+	int err;
+
+	switch (ctx->way->driver) {
+	case DRIVER_BATCH:
+		err = bench_prog_run(ctx->batch_fd, NULL);
+		if (err) {
+			bench_probe_prog_run(&run->err);
+			return bench_bpf_error(&run->err, err, "cannot run a batch");
+		}
+		break;
+	case DRIVER_SYSCALL:
+		syscall(__NR_getpgid, ctx->getpgid_arg);
+		break;
+	default:
+		err = pthread_create(&thread, NULL, call_target, ctx);
+		if (err)
+			return bench_failed(&run->err, err, "cannot start a thread");
+		pthread_join(thread, NULL);
+	}
+	if (bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_HITS))
+		return 0;
+	switch (ctx->way->driver) {
+	case DRIVER_BATCH:
+		return bench_unavailable(&run->err,
+					 "a batch does not make the program on %s run "
+					 "(is the call inlined?)",
+					 ctx->hook.target);
+	case DRIVER_SYSCALL:
+		return bench_unavailable(&run->err,
+					 "getpgid(2) does not make the program on %s run",
+					 ctx->hook.target);
+	default:
+		return bench_unavailable(&run->err,
+					 "this kernel does not run it in the threads of the "
+					 "process that it is limited to (before Linux 6.10)");
+	}
+}
+
+static int set_up_way(struct bench_run *run, struct trig_ctx *ctx, const struct trig_bench *tb,
+		      const struct trig_way *way)
+{
+	int err;
+
+	ctx->way = way;
+	ctx->skel = trigger_bpf__open();
+	if (!ctx->skel)
+		return bench_bpf_error(&run->err, errno, "cannot open the BPF programs of %s",
+				       run->bench->name);
+	ctx->hook = (struct hook){
+		.kind = tb->kind,
+		.prog = program_of(ctx->skel, tb->kind, way->driver),
+	};
+	if (way->driver == DRIVER_BATCH)
+		err = prepare_batch(run, ctx, tb->kind);
+	else if (way->driver == DRIVER_SYSCALL)
+		err = prepare_syscall(run, ctx, tb->kind);
+	else
+		err = prepare_call(run, ctx, way);
+	if (!err)
+		err = bench_hook_load(run, &ctx->hook, ctx->skel->skeleton);
+	if (!err)
+		err = bench_hook_attach(run, &ctx->hook);
+	if (err)
+		return err;
+	if (way->driver == DRIVER_BATCH)
+		ctx->batch_fd = bpf_program__fd(needs_kfunc(tb->kind) ?
+							ctx->skel->progs.batch_kfunc :
+							ctx->skel->progs.batch_helper);
+	return try_once(run, ctx);
+}
+
+/* The ways of a kind, best first; ended by one without a name. */
+static const struct trig_way *ways_of(enum hook_kind kind)
+{
+	static const struct trig_way in_kernel[] = {
+		{ .driver = DRIVER_BATCH, .name = "batch" },
+		{ .driver = DRIVER_SYSCALL, .name = "syscall" },
+		{},
+	};
+	static const struct trig_way in_user_space[] = {
+		{ .driver = DRIVER_CALL, .name = "call" },
+		{ .driver = DRIVER_CALL,
+		  .name = "call, attached for all processes",
+		  .anybody = true },
+		{},
+	};
+
+	if (hook_is_uprobe(kind))
+		return in_user_space;
+	/* A batch runs with preemption off: not the place for a program that may sleep. */
+	return kind == HOOK_FENTRY_SLEEP ? &in_kernel[1] : in_kernel;
+}
+
+/* Adds to @all, why the first way does not work, why the second one does not either. */
+static void add_reason(struct bench_err *all, const struct trig_way *first,
+		       const struct trig_way *second, const struct bench_err *err)
+{
+	struct bench_err tmp = *all;
+
+	if (!strcmp(all->text, err->text))
+		return;
+	snprintf(all->text, sizeof(all->text), "%s: %.480s; %s: %.480s", first->name, tmp.text,
+		 second->name, err->text);
+	if (err->code == BENCH_EXIT_FAILED) {
+		all->code = err->code;
+		memcpy(all->detail, err->detail, sizeof(all->detail));
+	}
+}
+
+static int trig_setup(struct bench_run *run)
+{
+	const struct trig_bench *tb = trig_bench_of(run);
+	const struct trig_way *way, *first = NULL;
+	struct bench_err why = {};
+	struct trig_ctx *ctx;
+	int ret;
+
+	ctx = new_ctx(run, false);
+	if (!ctx)
+		return -ENOMEM;
+	ctx->target = tb->target;
+	for (way = ways_of(tb->kind); way->name; way++) {
+		struct bench_run attempt = { .bench = run->bench, .cfg = run->cfg };
+
+		if (!hook_is_uprobe(tb->kind) && arg_driver != DRIVER_AUTO &&
+		    arg_driver != (int)way->driver)
+			continue;
+		ret = set_up_way(&attempt, ctx, tb, way);
+		if (!ret) {
+			snprintf(run->trigger, sizeof(run->trigger), "%s", way->name);
+			if (first)
+				snprintf(run->trigger_note, sizeof(run->trigger_note), "%s: %.480s",
+					 first->name, why.text);
+			return 0;
+		}
+		undo_way(ctx);
+		if (first) {
+			add_reason(&why, first, way, &attempt.err);
+		} else {
+			first = way;
+			why = attempt.err;
+		}
+	}
+	if (!first) /* refused by fentry_sleep_check(), but -l lists without that */
+		return bench_unavailable(&run->err, "it cannot be driven in batches");
+	run->err = why;
+	return run->err.code == BENCH_EXIT_FAILED ? -EIO : -EOPNOTSUPP;
+}
+
+/* Does the set-up, which makes the program run once, and takes it down again. */
+static int trig_probe(const struct trig_bench *tb, const struct bench_config *cfg,
+		      struct bench_err *err)
+{
+	struct bench_run run = { .bench = &tb->bench, .cfg = cfg };
+	int ret;
+
+	ret = tb->bench.setup(&run);
+	if (ret)
+		*err = run.err;
+	tb->bench.teardown(&run);
+	return ret;
+}
+
+/* ---- the run */
+
+static int batch_producer(struct bench_thread *t)
+{
+	struct trig_ctx *ctx = t->run->priv;
+	int err;
+
+	while (!bench_stopping(t)) {
+		err = bench_prog_run(ctx->batch_fd, NULL);
+		if (err && err != -EINTR)
+			return bench_bpf_error(&t->run->err, err, "cannot run a batch");
+	}
+	return 0;
+}
+
+static int trig_producer(struct bench_thread *t)
+{
+	struct trig_ctx *ctx = t->run->priv;
+
+	switch (ctx->way->driver) {
+	case DRIVER_BATCH:
+		return batch_producer(t);
+	case DRIVER_SYSCALL:
+		while (!bench_stopping(t))
+			syscall(__NR_getpgid, ctx->getpgid_arg);
+		return 0;
+	default:
+		while (!bench_stopping(t))
+			uprobe_target_call(ctx->target);
+		return 0;
+	}
+}
+
+static void trig_measure(struct bench_run *run, struct bench_res *res)
+{
+	struct trig_ctx *ctx = run->priv;
+
+	res->hits = bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_HITS);
+}
+
+static void trig_conserve(struct bench_run *run, struct bench_conservation *c)
+{
+	struct trig_ctx *ctx = run->priv;
+
+	bench_hook_conserve(run, &ctx->hook, ctx->skel->bss->cpu_slots, c);
+}
+
+/* ---- the limits, without an attached program */
+
+static int count_setup(struct bench_run *run)
+{
+	return new_ctx(run, true) ? 0 : -ENOMEM;
+}
+
+static void count_measure(struct bench_run *run, struct bench_res *res)
+{
+	struct trig_ctx *ctx = run->priv;
+
+	res->hits = bench_counters_sum(ctx->counters, run->cfg->producers);
+}
+
+static int usermode_count_producer(struct bench_thread *t)
+{
+	struct trig_ctx *ctx = t->run->priv;
+
+	while (!bench_stopping(t)) {
+		uprobe_target_nop();
+		bench_counter_add(&ctx->counters[t->idx], 1);
+	}
+	return 0;
+}
+
+static int syscall_count_producer(struct bench_thread *t)
+{
+	struct trig_ctx *ctx = t->run->priv;
+
+	while (!bench_stopping(t)) {
+		syscall(__NR_getpgid, 0);
+		bench_counter_add(&ctx->counters[t->idx], 1);
+	}
+	return 0;
+}
+
+static int kernel_count_setup(struct bench_run *run)
+{
+	struct trig_ctx *ctx = new_ctx(run, true);
+	int err;
+
+	if (!ctx)
+		return -ENOMEM;
+	ctx->skel = trigger_bpf__open();
+	if (!ctx->skel)
+		return bench_bpf_error(&run->err, errno, "cannot open the BPF programs of %s",
+				       run->bench->name);
+	ctx->skel->rodata->batch_iters = arg_batch_iters;
+	bpf_program__set_autoload(ctx->skel->progs.batch_count, true);
+	err = bench_load(run, ctx->skel->skeleton);
+	if (err)
+		return err;
+	ctx->batch_fd = bpf_program__fd(ctx->skel->progs.batch_count);
+	snprintf(run->trigger, sizeof(run->trigger), "batch");
+	return bench_probe_prog_run(&run->err);
+}
+
+static int kernel_count_producer(struct bench_thread *t)
+{
+	struct trig_ctx *ctx = t->run->priv;
+	int err;
+
+	while (!bench_stopping(t)) {
+		err = bench_prog_run(ctx->batch_fd, NULL);
+		if (err && err != -EINTR)
+			return bench_bpf_error(&t->run->err, err, "cannot run a batch");
+		if (!err)
+			bench_counter_add(&ctx->counters[t->idx], 1);
+	}
+	return 0;
+}
+
+static void kernel_count_conserve(struct bench_run *run, struct bench_conservation *c)
+{
+	struct trig_ctx *ctx = run->priv;
+
+	c->prog_fd = ctx->batch_fd;
+	c->runs = bench_counters_sum(ctx->counters, run->cfg->producers);
+	c->has_records = true;
+	c->attempts = c->runs * arg_batch_iters;
+	c->submitted = bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_HITS);
+}
+
+static const struct bench trig_usermode_count = {
+	.name = "trig-usermode-count",
+	.aliases = (const char *const[]){ "trig-uprobe-base", NULL },
+	.desc = "calls of an empty function; the limit of trig-uprobe-*; no BPF",
+	.report = &report_hits_drops,
+	.setup = count_setup,
+	.teardown = trig_teardown,
+	.producer = usermode_count_producer,
+	.measure = count_measure,
+};
+
+static const struct bench trig_syscall_count = {
+	.name = "trig-syscall-count",
+	.aliases = (const char *const[]){ "trig-base", NULL },
+	.desc = "getpgid(2) calls; the limit of what is driven by system calls; no BPF",
+	.report = &report_hits_drops,
+	.setup = count_setup,
+	.teardown = trig_teardown,
+	.producer = syscall_count_producer,
+	.measure = count_measure,
+};
+
+static int kernel_count_probe(const struct bench_config *cfg, struct bench_err *err);
+
+static const struct bench trig_kernel_count = {
+	.name = "trig-kernel-count",
+	.desc = "turns of a counting loop in the kernel; the limit of what is driven in batches",
+	.report = &report_hits_drops,
+	.probe = kernel_count_probe,
+	.setup = kernel_count_setup,
+	.teardown = trig_teardown,
+	.producer = kernel_count_producer,
+	.measure = trig_measure,
+	.conserve = kernel_count_conserve,
+};
+
+static int kernel_count_probe(const struct bench_config *cfg, struct bench_err *err)
+{
+	struct bench_run run = { .bench = &trig_kernel_count, .cfg = cfg };
+	int ret;
+
+	ret = kernel_count_setup(&run);
+	if (ret)
+		*err = run.err;
+	trig_teardown(&run);
+	return ret;
+}
+
+/* ---- with an attached program: the table */
+
+static int fentry_sleep_check(const struct bench_config *cfg, struct bench_err *err)
+{
+	if (arg_driver == DRIVER_BATCH)
+		return bench_refused(err,
+				     "--trig-driver: 'batch' is not allowed: trig-fentry-sleep is "
+				     "driven by system calls only, a batch must not sleep");
+	return 0;
+}
+
+#define TRIG_BENCH(var, name_, desc_, ...)                                            \
+	static const struct trig_bench var;                                           \
+	static int var##_probe(const struct bench_config *cfg, struct bench_err *err) \
+	{                                                                             \
+		return trig_probe(&var, cfg, err);                                    \
+	}                                                                             \
+	static const struct trig_bench var = {                                                     \
+		.bench = {                                                                         \
+			.name = name_,                                                             \
+			.desc = desc_,                                                             \
+			.report = &report_hits_drops,                                              \
+			.probe = var##_probe,                                                      \
+			.setup = trig_setup,                                                       \
+			.teardown = trig_teardown,                                                 \
+			.producer = trig_producer,                                                 \
+			.measure = trig_measure,                                                   \
+			.conserve = trig_conserve,                                                 \
+		},                                                                                 \
+		__VA_ARGS__                                                                        \
+	}
+
+TRIG_BENCH(trig_tp, "trig-tp", "runs of a program on a tracepoint", .kind = HOOK_TP);
+TRIG_BENCH(trig_rawtp, "trig-rawtp", "runs of a program on a raw tracepoint", .kind = HOOK_RAWTP);
+TRIG_BENCH(trig_kprobe, "trig-kprobe", "runs of a program on a kprobe", .kind = HOOK_KPROBE);
+TRIG_BENCH(trig_kretprobe, "trig-kretprobe", "runs of a program on a kretprobe",
+	   .kind = HOOK_KRETPROBE);
+TRIG_BENCH(trig_kprobe_multi, "trig-kprobe-multi",
+	   "runs of a program on a multi-kprobe of one function", .kind = HOOK_KPROBE_MULTI);
+TRIG_BENCH(trig_kretprobe_multi, "trig-kretprobe-multi",
+	   "runs of a program on a multi-kretprobe of one function", .kind = HOOK_KRETPROBE_MULTI);
+TRIG_BENCH(trig_fentry, "trig-fentry", "runs of a program at the entry of a function (trampoline)",
+	   .kind = HOOK_FENTRY);
+TRIG_BENCH(trig_fexit, "trig-fexit", "runs of a program at the exit of a function (trampoline)",
+	   .kind = HOOK_FEXIT);
+TRIG_BENCH(trig_fentry_sleep, "trig-fentry-sleep",
+	   "runs of a sleepable program at the entry of a system call", .kind = HOOK_FENTRY_SLEEP,
+	   .bench.check = fentry_sleep_check);
+TRIG_BENCH(trig_fmodret, "trig-fmodret", "runs of a program that sets a function's return value",
+	   .kind = HOOK_FMODRET);
+
+#define UPROBE_BENCHS(insn, INSN, what, uprobe_aliases, uretprobe_aliases)                  \
+	TRIG_BENCH(trig_uprobe_##insn, "trig-uprobe-" #insn,                                \
+		   "runs of a program on a uprobe on " what, .kind = HOOK_UPROBE,           \
+		   .target = UPROBE_TARGET_##INSN, .bench.aliases = uprobe_aliases);        \
+	TRIG_BENCH(trig_uretprobe_##insn, "trig-uretprobe-" #insn,                          \
+		   "runs of a program on a uretprobe; the function begins with " what,      \
+		   .kind = HOOK_URETPROBE, .target = UPROBE_TARGET_##INSN,                  \
+		   .bench.aliases = uretprobe_aliases);                                     \
+	TRIG_BENCH(trig_uprobe_multi_##insn, "trig-uprobe-multi-" #insn,                    \
+		   "the same as trig-uprobe-" #insn ", attached by a multi-uprobe link",    \
+		   .kind = HOOK_UPROBE_MULTI, .target = UPROBE_TARGET_##INSN);              \
+	TRIG_BENCH(trig_uretprobe_multi_##insn, "trig-uretprobe-multi-" #insn,              \
+		   "the same as trig-uretprobe-" #insn ", attached by a multi-uprobe link", \
+		   .kind = HOOK_URETPROBE_MULTI, .target = UPROBE_TARGET_##INSN)
+
+/* What the kernel's runner called them before it told push from ret. */
+static const char *const uprobe_nop_aliases[] = { "trig-uprobe-with-nop", NULL };
+static const char *const uretprobe_nop_aliases[] = { "trig-uretprobe-with-nop", NULL };
+static const char *const uprobe_ret_aliases[] = { "trig-uprobe-without-nop", NULL };
+static const char *const uretprobe_ret_aliases[] = { "trig-uretprobe-without-nop", NULL };
+
+UPROBE_BENCHS(nop, NOP, "a nop", uprobe_nop_aliases, uretprobe_nop_aliases);
+UPROBE_BENCHS(push, PUSH, "a push", NULL, NULL);
+UPROBE_BENCHS(ret, RET, "a ret", uprobe_ret_aliases, uretprobe_ret_aliases);
+#ifdef __x86_64__
+UPROBE_BENCHS(nop5, NOP5, "a nop of 5 bytes", NULL, NULL);
+#endif
+
+#define UPROBE_TABLE(insn)                                                                        \
+	&trig_uprobe_##insn.bench, &trig_uretprobe_##insn.bench, &trig_uprobe_multi_##insn.bench, \
+		&trig_uretprobe_multi_##insn.bench
+
+/* clang-format off */
+static const struct bench *const trig_benchs[] = {
+	&trig_usermode_count,
+	&trig_syscall_count,
+	&trig_kernel_count,
+	&trig_tp.bench,
+	&trig_rawtp.bench,
+	&trig_kprobe.bench,
+	&trig_kretprobe.bench,
+	&trig_kprobe_multi.bench,
+	&trig_kretprobe_multi.bench,
+	&trig_fentry.bench,
+	&trig_fexit.bench,
+	&trig_fentry_sleep.bench,
+	&trig_fmodret.bench,
+	UPROBE_TABLE(nop),
+	UPROBE_TABLE(push),
+	UPROBE_TABLE(ret),
+#ifdef __x86_64__
+	UPROBE_TABLE(nop5),
+#endif
+};
+/* clang-format on */
+
+static struct bench_family trig_family = {
+	.title = "Triggering",
+	.opts = trig_opts,
+	.nr_opts = ARRAY_SIZE(trig_opts),
+	.benchs = trig_benchs,
+	.nr_benchs = ARRAY_SIZE(trig_benchs),
+};
+
+BENCH_FAMILY(trig_family);

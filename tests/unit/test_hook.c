@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The reasons that users see in `bench -l -v`: those of other kernels than the one that the tests
+ * run on can only be had by giving the errno that such a kernel returns.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "lib/caps.h"
+#include "lib/hook.h"
+
+#define LOAD   false
+#define ATTACH true
+
+struct reason {
+	enum hook_kind kind;
+	bool loaded;
+	int err;
+	const char *text; /* "": nothing is known */
+};
+
+static const struct reason reasons[] = {
+	{ HOOK_TP, ATTACH, ENOENT, "this kernel has no tracepoint a/b" },
+	{ HOOK_TP, ATTACH, EPERM,
+	  "the numbers of tracepoints cannot be read: Operation not permitted (run it as root, or "
+	  "have tracefs mounted and readable)" },
+	{ HOOK_RAWTP, ATTACH, ENOENT, "this kernel has no raw tracepoint a/b" },
+	{ HOOK_KPROBE_MULTI, ATTACH, EOPNOTSUPP,
+	  "this kernel has no fprobe, which a multi-kprobe is (CONFIG_FPROBE)" },
+	{ HOOK_KRETPROBE_MULTI, ATTACH, EINVAL,
+	  "this kernel has no multi-kretprobes (Linux 5.18)" },
+	{ HOOK_KPROBE_MULTI, ATTACH, ESRCH, "this kernel cannot have a multi-kprobe on a/b()" },
+	{ HOOK_UPROBE, ATTACH, EACCES,
+	  "this kernel wants CAP_SYS_ADMIN for a uprobe: run it as root" },
+	{ HOOK_UPROBE_MULTI, ATTACH, EINVAL, "this kernel has no multi-uprobes (Linux 6.6)" },
+	{ HOOK_URETPROBE_MULTI, ATTACH, EOPNOTSUPP,
+	  "uprobes are not built into this kernel (CONFIG_UPROBES)" },
+	{ HOOK_FENTRY, LOAD, EPERM,
+	  "fentry programs are refused by this kernel: Operation not permitted" },
+	{ HOOK_FEXIT, ATTACH, 524,
+	  "this kernel has no BPF trampolines, which fexit programs need (x86-64: Linux 5.5, arm64: "
+	  "6.0; CONFIG_DYNAMIC_FTRACE)" },
+	{ HOOK_FENTRY, LOAD, ESRCH, "this kernel has no function a/b() to attach to" },
+	{ HOOK_FENTRY_SLEEP, LOAD, EINVAL,
+	  "a/b() is not on this kernel's list of functions for sleepable programs "
+	  "(CONFIG_FUNCTION_ERROR_INJECTION)" },
+	{ HOOK_FMODRET, LOAD, EINVAL,
+	  "this kernel does not let programs modify the return value of a/b()" },
+	{ HOOK_FENTRY, LOAD, EINVAL, "" },
+	{ HOOK_KPROBE, LOAD, EINVAL, "" },
+	{ HOOK_RAWTP, ATTACH, ENOMEM, "" },
+};
+
+static void test_reasons(void **state)
+{
+	char buf[512];
+	size_t i;
+
+	/* These two come before all others, and are tested in tests/trigger.bats. */
+	caps_missing(buf, sizeof(buf));
+	if (buf[0] || !hook_has_btf())
+		skip();
+	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		struct hook hook = { .kind = reasons[i].kind, .target = "a/b" };
+		bool known;
+
+		known = hook_explain(&hook, reasons[i].loaded, -reasons[i].err, buf, sizeof(buf));
+		assert_string_equal(buf, reasons[i].text);
+		assert_int_equal(known, reasons[i].text[0] != '\0');
+	}
+}
+
+static void test_functions(void **state)
+{
+	char name[64];
+
+	if (!hook_has_btf())
+		skip();
+	assert_true(hook_function_exists("bpf_get_numa_node_id"));
+	assert_false(hook_function_exists("no_such_function"));
+	assert_int_equal(hook_getpgid_function(name, sizeof(name)), 0);
+	assert_non_null(strstr(name, "sys_getpgid"));
+	assert_true(hook_function_exists(name));
+}
+
+static void test_detach_what_is_not_attached(void **state)
+{
+	struct hook hook = {};
+
+	hook_detach(&hook);
+	/* Standard input was not taken for an attachment. */
+	assert_true(fcntl(0, F_GETFD) >= 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_detach_what_is_not_attached),
+	};
+
+	return cmocka_run_group_tests_name("hook", tests, NULL, NULL);
+}
