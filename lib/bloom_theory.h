@@ -35,8 +35,8 @@ double bloom_rate(uint32_t nr_entries, unsigned int nr_hash_funcs);
  * (Exact for draws at random; lookups in turn vary less until they have been round a few times.)
  *
  * That of the filter's fill, (k p / f)^2 (exp(-c) - (1 + c) exp(-2c)) / m with c = k N / m: the
- * derivative of f^k, and the variance of the part of m cells that are empty after c m balls were
- * thrown into them. Source: spec/benchmarks.md; Kolchin, Sevast'yanov, Chistyakov, Random
+ * derivative of f^k squared, times the variance of the part of m cells that are empty after c m
+ * balls were thrown into them. Source of that: Kolchin, Sevast'yanov, Chistyakov, Random
  * Allocations, 1978, chapter 1.
  */
 double bloom_rate_variance(uint32_t nr_entries, unsigned int nr_hash_funcs, double lookups,

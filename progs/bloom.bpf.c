@@ -43,8 +43,8 @@ struct {
 
 /*
  * What the measured programs ask for, in the order in which they do. The values are stored, as in
- * the kernel's runner, and not made anew for each operation: at 256 bytes that would take up to a
- * third of the time that is measured, while reading them in a row hardly shows.
+ * the kernel's runner, and not made anew for each operation: that would take nearly as long as a
+ * hash function does, while reading them in a row hardly shows.
  *
  * The first BLOOM_CHUNK - 1 values come again at the end, so that a chunk may start anywhere and
  * has no end to look out for.
