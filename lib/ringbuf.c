@@ -34,7 +34,6 @@ int ringbuf_map(struct ringbuf *r, int map_fd, size_t size)
 	r->mask = size - 1;
 	r->page_size = page;
 	r->pos = *r->consumer_pos;
-	r->usual = BPF_RINGBUF_BUSY_BIT; /* no record that can be consumed has it */
 	return 0;
 }
 
@@ -57,7 +56,8 @@ uint64_t ringbuf_consume(struct ringbuf *r)
 {
 	const unsigned long end = __atomic_load_n(r->producer_pos, __ATOMIC_ACQUIRE);
 	unsigned long pos = r->pos, stride = r->stride;
-	uint32_t len, usual = r->usual;
+	/* At first no record is the usual one: none has all bits set, both flags among them. */
+	uint32_t len, usual = stride ? r->usual : UINT32_MAX;
 	uint64_t n = 0;
 
 	/* Positions only grow, and on a 32-bit machine they run over after 4 GiB. */
@@ -141,12 +141,14 @@ uint64_t perfbuf_consume(struct perfbuf *p)
 	while (tail != head) {
 		memcpy(&raw, data + (tail & p->mask), sizeof(raw));
 		/* As in ringbuf_consume(): the usual record lets the CPU read ahead. */
-		if (__builtin_expect(raw == usual, 1)) {
+		if (__builtin_expect(raw == usual && stride, 1)) {
 			tail += stride;
 			n++;
 			continue;
 		}
 		memcpy(&header, &raw, sizeof(header));
+		if (!header.size)
+			break; /* nothing that the kernel writes: do not stay here for ever */
 		tail += header.size;
 		if (header.type == PERF_RECORD_SAMPLE) {
 			usual = raw;
