@@ -199,7 +199,8 @@ static int prepare_batch(struct bench_run *run, struct trig_ctx *ctx, enum hook_
 
 static int prepare_syscall(struct bench_run *run, struct trig_ctx *ctx, enum hook_kind kind)
 {
-	if (!needs_kfunc(kind) && hook_getpgid_function(ctx->function, sizeof(ctx->function)))
+	if (!needs_kfunc(kind) &&
+	    attach_syscall_function("getpgid", ctx->function, sizeof(ctx->function)))
 		return bench_unavailable(&run->err, "%s",
 					 hook_has_btf() ? "this kernel's BTF does not tell the "
 							  "function behind getpgid(2)" :

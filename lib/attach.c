@@ -14,6 +14,7 @@
 #include <bpf/libbpf.h>
 
 #include "lib/attach.h"
+#include "lib/hook.h"
 #include "lib/num.h"
 #include "attach_probe.skel.h"
 
@@ -251,11 +252,28 @@ struct bpf_link *attach_syscall(const struct bpf_object *obj, const char *syscal
 	}
 }
 
-/* 0 where the kernel takes this kind, else why not, as -errno. */
-static int try_kind(enum attach_kind kind)
+/* Why an attachment by @kind failed with @err, in words that say more than errno where there are. */
+static void explain_kind(enum attach_kind kind, const char *syscall, bool loaded, int err,
+			 char *buf, size_t size)
+{
+	static const enum hook_kind hook_kinds[] = {
+		[ATTACH_FENTRY] = HOOK_FENTRY,
+		[ATTACH_KPROBE] = HOOK_KPROBE,
+		[ATTACH_TP] = HOOK_TP,
+		[ATTACH_RAWTP] = HOOK_RAWTP,
+	};
+	struct hook hook = { .kind = hook_kinds[kind], .target = syscall };
+
+	if (!hook_explain(&hook, loaded, err, buf, size))
+		snprintf(buf, size, "%s", strerror(abs(err)));
+}
+
+/* 0 where the kernel takes this kind, else why not, as -errno and in words in @why. */
+static int try_kind(enum attach_kind kind, char *why, size_t size)
 {
 	struct attach_probe_bpf *skel;
 	struct bpf_link *link;
+	bool loaded = false;
 	int err;
 
 	skel = attach_probe_bpf__open();
@@ -265,6 +283,7 @@ static int try_kind(enum attach_kind kind)
 	if (!err)
 		err = attach_probe_bpf__load(skel);
 	if (!err) {
+		loaded = true;
 		link = attach_syscall(skel->obj, "getpgid", kind);
 		if (link)
 			bpf_link__destroy(link);
@@ -272,6 +291,8 @@ static int try_kind(enum attach_kind kind)
 			err = -errno;
 	}
 	attach_probe_bpf__destroy(skel);
+	if (err)
+		explain_kind(kind, "sys_getpgid", loaded, err, why, size);
 	return err;
 }
 
@@ -280,6 +301,7 @@ int attach_pick(const char *syscall, enum attach_kind wanted, char *note, size_t
 	enum attach_kind kind, first = wanted, last = wanted;
 	int err, first_err = 0;
 	size_t used = 0;
+	char why[256];
 
 	(void)syscall; /* what goes for one system call goes for all */
 	if (wanted == ATTACH_AUTO) {
@@ -288,14 +310,14 @@ int attach_pick(const char *syscall, enum attach_kind wanted, char *note, size_t
 	}
 	note[0] = '\0';
 	for (kind = first; kind <= last; kind++) {
-		err = try_kind(kind);
+		err = try_kind(kind, why, sizeof(why));
 		if (!err)
 			return kind;
 		if (!first_err)
 			first_err = err;
 		if (used < size)
 			used += snprintf(note + used, size - used, "%s%s: %s", used ? "; " : "",
-					 attach_kind_names[kind], strerror(-err));
+					 attach_kind_names[kind], why);
 	}
 	return first_err;
 }

@@ -368,18 +368,3 @@ bool hook_function_exists(const char *function)
 {
 	return libbpf_find_vmlinux_btf_id(function, BPF_TRACE_FENTRY) > 0;
 }
-
-int hook_getpgid_function(char *buf, size_t size)
-{
-	/* With the prefix of the architecture where that has wrappers for system calls. */
-	static const char *const prefixes[] = { "__x64_",   "__arm64_", "__s390x_",
-						"__riscv_", "__ia32_",	"" };
-	size_t i;
-
-	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
-		snprintf(buf, size, "%ssys_getpgid", prefixes[i]);
-		if (hook_function_exists(buf))
-			return 0;
-	}
-	return -ENOENT;
-}

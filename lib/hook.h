@@ -66,12 +66,6 @@ void hook_quiesce(void);
  */
 bool hook_explain(const struct hook *hook, bool loaded, int err, char *buf, size_t size);
 
-/*
- * Name of the kernel function behind system call getpgid, as fentry and kprobes want it. Returns 0
- * or -errno: -ENOENT where the kernel's BTF has none, -ESRCH or other where it has no BTF.
- */
-int hook_getpgid_function(char *buf, size_t size);
-
 #define HOOK_NO_BTF "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF), or sysfs is not mounted"
 
 /* Has this kernel BTF? Without it a program can neither call nor be hung on its functions. */

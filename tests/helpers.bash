@@ -262,8 +262,8 @@ ATTACH_KINDS='fentry kprobe tp rawtp'
 # tracepoints of system calls they have all.
 attach_reasons() {
 	case $1 in
-	fentry) echo 'Operation not permitted|No such (file or directory|process)|Invalid argument|Operation not supported|Unknown error 524' ;;
-	kprobe) echo 'No such file or directory|Operation not permitted|Operation not supported' ;;
+	fentry) echo 'Operation not permitted|no BPF trampolines|no BTF|No such (file or directory|process)|Invalid argument|Operation not supported|Unknown error 524' ;;
+	kprobe) echo 'kprobes are not built into this kernel|cannot have a kprobe|Operation not permitted|Operation not supported' ;;
 	*) echo 'none' ;;
 	esac
 }

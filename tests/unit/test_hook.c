@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "lib/caps.h"
+#include "lib/attach.h"
 #include "lib/hook.h"
 
 #define LOAD   false
@@ -85,7 +86,7 @@ static void test_functions(void **state)
 		skip();
 	assert_true(hook_function_exists("bpf_get_numa_node_id"));
 	assert_false(hook_function_exists("no_such_function"));
-	assert_int_equal(hook_getpgid_function(name, sizeof(name)), 0);
+	assert_int_equal(attach_syscall_function("getpgid", name, sizeof(name)), 0);
 	assert_non_null(strstr(name, "sys_getpgid"));
 	assert_true(hook_function_exists(name));
 }
