@@ -101,7 +101,7 @@ ALL_BPF_CFLAGS = -target $(BPF_TARGET) -mcpu=v3 -g $(BPF_CFLAGS) -Wall -Wextra -
 .PHONY: all
 all: $(BIN)
 
-$(BIN): $(OBJS)
+$(BIN): $(OBJS) $(B)/objs
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(OBJS) $(LDLIBS)
 
@@ -132,6 +132,11 @@ $(B)/flags: force
 	@echo '$(CC) $(subst ','\'',$(ALL_CFLAGS))' | cmp -s - $@ || \
 		echo '$(CC) $(subst ','\'',$(ALL_CFLAGS))' >$@
 
+# A benchmark whose file is gone has to go from the program too.
+$(B)/objs: force
+	@mkdir -p $(@D)
+	@echo '$(OBJS)' | cmp -s - $@ || echo '$(OBJS)' >$@
+
 $(B)/bpf-flags: force
 	@mkdir -p $(@D)
 	@echo '$(CLANG) $(ALL_BPF_CFLAGS)' | cmp -s - $@ || echo '$(CLANG) $(ALL_BPF_CFLAGS)' >$@
@@ -142,7 +147,7 @@ need-tools:
 	@command -v $(CLANG) >/dev/null || { echo "no '$(CLANG)': scripts/install-deps.sh" >&2; exit 1; }
 	@[ -n "$(BPFTOOL)" ] || { echo "no bpftool: scripts/install-deps.sh" >&2; exit 1; }
 	@$(PKG_CONFIG) --exists 'libbpf >= 1.0' $(PKGS) || { \
-		echo "libbpf >= 1.0, libelf or zlib missing: scripts/install-deps.sh" >&2; exit 1; }
+		echo "missing: libbpf >= 1.0, or one of $(PKGS): scripts/install-deps.sh" >&2; exit 1; }
 
 # ---- tests
 
@@ -224,7 +229,9 @@ install: $(BIN)
 .PHONY: clean
 clean:
 	$(call msg,CLEAN,$(O) bench bench-static)
-	$(Q)rm -rf $(O) bench bench-static
+	$(Q)rm -f bench bench-static $(addprefix $(O)/,bench bench-static bench.o bench.d flags bpf-flags objs)
+	$(Q)rm -rf $(addprefix $(O)/,lib benchs progs tests static asan tsan)
+	$(Q)! [ -d $(O) ] || rmdir --ignore-fail-on-non-empty $(O)
 
 .PHONY: help
 help:

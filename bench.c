@@ -453,11 +453,13 @@ static int compare(void)
 	};
 	bool slower = false;
 	char err[512];
+	int ret;
 
-	if (compare_files(args.compare, args.bench_name, &opts, stdout, &slower, err,
-			  sizeof(err))) {
+	ret = compare_files(args.compare, args.bench_name, &opts, stdout, &slower, err,
+			    sizeof(err));
+	if (ret) {
 		complain("%s", err);
-		return BENCH_EXIT_FAILED;
+		return ret == -EINVAL ? BENCH_EXIT_USAGE : BENCH_EXIT_FAILED;
 	}
 	return slower ? BENCH_EXIT_FAILED : BENCH_EXIT_OK;
 }
@@ -465,6 +467,7 @@ static int compare(void)
 /* ---- command line */
 
 const char *argp_program_version = "bench " BENCH_VERSION;
+static char argp_program_name[] = "bench";
 
 static const char argp_doc[] =
 	"Measures what BPF costs: ring buffers, maps, helpers, ways to attach.\v"
@@ -497,6 +500,8 @@ static error_t parse_positional(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
+		/* One line says enough, and getopt writes it: argp shall add none. */
+		state->err_stream = NULL;
 		for (i = 0; i < parser->nr_tabs; i++)
 			state->child_inputs[i] = &parser->tabs[i];
 		return 0;
@@ -566,9 +571,12 @@ static int parse_args(int argc, char **argv, const struct bench **bench,
 	}
 	argp.children = children;
 	argp_err_exit_status = BENCH_EXIT_USAGE;
+	argv[0] = argp_program_name; /* how getopt calls us in its message */
 	err = argp_parse(&argp, argc, argv, 0, NULL, &parser);
 	if (err) {
-		complain("%s", parser.err[0] ? parser.err : strerror(err));
+		/* At an option that there is not, getopt has said so. */
+		if (parser.err[0])
+			complain("%s", parser.err);
 		ret = BENCH_EXIT_USAGE;
 		goto out;
 	}
@@ -882,7 +890,8 @@ static int open_records(const char *path, struct bench_err *err)
 	if (!strcmp(path, "-"))
 		fd = dup(STDOUT_FILENO);
 	else
-		fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+		/* For reading too: record_append() looks whether the last line was ended. */
+		fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 	return fd < 0 ? bench_failed(err, errno, "-o, --output: cannot open '%s'", path) : fd;
 }
 
@@ -984,12 +993,36 @@ static int do_runs(struct series *series)
 	return code;
 }
 
+/*
+ * Where standard input, output or error is closed, the next file that is opened would take its place,
+ * and get what is meant for a person. In its place stands something that cannot be written to.
+ */
+static void keep_standard_fds(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
+			_exit(BENCH_EXIT_FAILED);
+}
+
+/* A full disk shall not look like success. Also where argp exits, after --help. */
+static void check_stdout(void)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		complain("cannot write to standard output: %s", strerror(errno));
+		_exit(BENCH_EXIT_FAILED);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct series series = { .cfg = &args.cfg, .argv = argv, .record_fd = -1 };
 	struct bench_err err = {};
 	int code;
 
+	keep_standard_fds();
+	atexit(check_stdout);
 	/* A pipe shall see each line when it is printed, not when a buffer is full. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	human = stdout;
@@ -1017,9 +1050,5 @@ int main(int argc, char **argv)
 	cpuset_free(&args.cfg.prod_cpus);
 	cpuset_free(&args.cfg.cons_cpus);
 	free(series.argv);
-	if (fflush(stdout) || ferror(stdout)) {
-		complain("cannot write to standard output: %s", strerror(errno));
-		code = code ? code : BENCH_EXIT_FAILED;
-	}
 	return code;
 }

@@ -498,7 +498,9 @@ static int take_samples(struct run_state *state)
 		look_for_strays(state, now);
 		if (state->watch->sampled)
 			state->watch->sampled(state->watch->ctx, res->nr_samples - 1, &s);
-		if (cfg->precision_pct > 0 && measured_ns && precise_enough(state)) {
+		/* In less than a second the machine has no time to show its moods. */
+		if (cfg->precision_pct > 0 && measured_ns >= 1000000000ULL &&
+		    precise_enough(state)) {
 			res->precise = true;
 			return 0;
 		}

@@ -491,6 +491,7 @@ static int collect_runs(struct row_side *side)
 		side->means[side->nr_runs++] =
 			json_number_value(find_value(record, "summary", "mean"));
 	}
+	side->nr_left_out = side->nr_records - side->nr_runs;
 	qsort(side->means, side->nr_runs, sizeof(*side->means), cmp_double);
 	return 0;
 }
@@ -663,14 +664,37 @@ static int check_slower(const struct comparison *c, double pct, bool *slower,
 			COMPARE_MIN_RUNS);
 }
 
-int compare_files(const char *base, const char *new, const struct compare_opts *opts, FILE *out,
-		  bool *slower, char *err, size_t err_size)
+/*
+ * The whole text first, and then to @out in one go: so that an error of writing is seen where it
+ * happens, and nothing is written where there is another error.
+ */
+static int print_comparison(const struct comparison *c, const struct compare_opts *opts, FILE *out)
 {
 	static int (*const print[])(const struct comparison *c, FILE *out) = {
 		[COMPARE_TEXT] = comparison_print_text,
 		[COMPARE_MARKDOWN] = comparison_print_markdown,
 		[COMPARE_CSV] = comparison_print_csv,
 	};
+	char *text = NULL;
+	size_t size;
+	FILE *f;
+	int err;
+
+	f = open_memstream(&text, &size);
+	if (!f)
+		return -ENOMEM;
+	err = print[opts->format](c, f);
+	if (fclose(f) && !err)
+		err = -ENOMEM;
+	if (!err && (fwrite(text, 1, size, out) != size || fflush(out)))
+		err = errno ? -errno : -EIO;
+	free(text);
+	return err;
+}
+
+int compare_files(const char *base, const char *new, const struct compare_opts *opts, FILE *out,
+		  bool *slower, char *err, size_t err_size)
+{
 	const struct complaint e = { err, err_size };
 	struct comparison c = { .path = { base, new } };
 	bool is_slower = false;
@@ -701,9 +725,7 @@ int compare_files(const char *base, const char *new, const struct compare_opts *
 		}
 	}
 	if (!ret)
-		ret = print[opts->format](&c, out);
-	if (!ret && (fflush(out) || ferror(out)))
-		ret = errno ? -errno : -EIO;
+		ret = print_comparison(&c, opts, out);
 	if (ret) {
 		complain(&e, ret, "cannot write the comparison: %s", strerror(-ret));
 		goto out;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,10 +79,13 @@ static void put_exact(FILE *out, double v)
 
 /* ---- columns: what is in a cell, and what is below it */
 
+/* What a cell shows: what @put prints, or a member of struct row, with all its digits. */
 struct column {
 	struct table_col col;
 	void (*put)(FILE *out, const struct row *row);
-	void (*below)(FILE *out, const struct row *row);
+	void (*below)(FILE *out, const struct row *row); /* may be NULL */
+	enum { COLUMN_PUT, COLUMN_DOUBLE, COLUMN_SIZE } kind;
+	size_t offset;
 };
 
 static void put_label(FILE *out, const struct row *row)
@@ -172,71 +176,6 @@ static void put_verdict(FILE *out, const struct row *row)
 	fputs(comparison_verdict(row->verdict), out);
 }
 
-static const struct column text_columns[] = {
-	{ { "", false }, put_label, put_runs_unit },
-	{ { "base", true }, put_base, put_base_ci },
-	{ { "new", true }, put_new, put_new_ci },
-	{ { "change", true }, put_change, put_change_ci },
-	{ { "p", true }, put_p, put_verdict },
-};
-
-static const struct column markdown_columns[] = {
-	{ { "", false }, put_label, NULL },	  { { "unit", false }, put_unit, NULL },
-	{ { "runs", true }, put_runs, NULL },	  { { "base", true }, put_base, put_base_ci },
-	{ { "new", true }, put_new, put_new_ci }, { { "change", true }, put_change, put_change_ci },
-	{ { "p", true }, put_p, NULL },		  { { "verdict", false }, put_verdict, NULL },
-};
-
-#define CSV_SIDE(name, side_nr)                                                                  \
-	static void csv_##name##_runs(FILE *out, const struct row *row)                          \
-	{                                                                                        \
-		fprintf(out, "%zu", row->side[side_nr].nr_runs);                                 \
-	}                                                                                        \
-	static void csv_##name##_left_out(FILE *out, const struct row *row)                      \
-	{                                                                                        \
-		fprintf(out, "%zu", row->side[side_nr].nr_records - row->side[side_nr].nr_runs); \
-	}                                                                                        \
-	static void csv_##name##_median(FILE *out, const struct row *row)                        \
-	{                                                                                        \
-		put_exact(out, row->side[side_nr].median);                                       \
-	}                                                                                        \
-	static void csv_##name##_low(FILE *out, const struct row *row)                           \
-	{                                                                                        \
-		put_exact(out, row->side[side_nr].median_ci.low);                                \
-	}                                                                                        \
-	static void csv_##name##_high(FILE *out, const struct row *row)                          \
-	{                                                                                        \
-		put_exact(out, row->side[side_nr].median_ci.high);                               \
-	}
-
-CSV_SIDE(base, BASE)
-CSV_SIDE(new, NEW)
-
-static void csv_change(FILE *out, const struct row *row)
-{
-	put_exact(out, row->change_pct);
-}
-
-static void csv_change_low(FILE *out, const struct row *row)
-{
-	put_exact(out, row->change_ci.low);
-}
-
-static void csv_change_high(FILE *out, const struct row *row)
-{
-	put_exact(out, row->change_ci.high);
-}
-
-static void csv_u(FILE *out, const struct row *row)
-{
-	put_exact(out, row->test.u);
-}
-
-static void csv_p(FILE *out, const struct row *row)
-{
-	put_exact(out, row->test.p);
-}
-
 static void csv_method(FILE *out, const struct row *row)
 {
 	static const char *const names[] = {
@@ -249,28 +188,61 @@ static void csv_method(FILE *out, const struct row *row)
 		fputs(names[row->test.method], out);
 }
 
+#define LEFT(head, ...)                             \
+	{                                           \
+		.col = { head, false }, __VA_ARGS__ \
+	}
+#define RIGHT(head, ...)                           \
+	{                                          \
+		.col = { head, true }, __VA_ARGS__ \
+	}
+#define NUMBER(head, member) LEFT(head, NULL, NULL, COLUMN_DOUBLE, offsetof(struct row, member))
+#define COUNT(head, member)  LEFT(head, NULL, NULL, COLUMN_SIZE, offsetof(struct row, member))
+
+/* A column a line. */
+/* clang-format off */
+static const struct column text_columns[] = {
+	LEFT("", put_label, put_runs_unit),
+	RIGHT("base", put_base, put_base_ci),
+	RIGHT("new", put_new, put_new_ci),
+	RIGHT("change", put_change, put_change_ci),
+	RIGHT("p", put_p, put_verdict),
+};
+
+static const struct column markdown_columns[] = {
+	LEFT("", put_label),
+	LEFT("unit", put_unit),
+	RIGHT("runs", put_runs),
+	RIGHT("base", put_base, put_base_ci),
+	RIGHT("new", put_new, put_new_ci),
+	RIGHT("change", put_change, put_change_ci),
+	RIGHT("p", put_p),
+	LEFT("verdict", put_verdict),
+};
+
 /* The fields that vary follow them, each in a column of its own. */
 static const struct column csv_columns[] = {
-	{ { "row", false }, csv_label, NULL },
-	{ { "unit", false }, put_unit, NULL },
-	{ { "verdict", false }, put_verdict, NULL },
-	{ { "base_runs", false }, csv_base_runs, NULL },
-	{ { "new_runs", false }, csv_new_runs, NULL },
-	{ { "base_left_out", false }, csv_base_left_out, NULL },
-	{ { "new_left_out", false }, csv_new_left_out, NULL },
-	{ { "base_median", false }, csv_base_median, NULL },
-	{ { "base_ci95_low", false }, csv_base_low, NULL },
-	{ { "base_ci95_high", false }, csv_base_high, NULL },
-	{ { "new_median", false }, csv_new_median, NULL },
-	{ { "new_ci95_low", false }, csv_new_low, NULL },
-	{ { "new_ci95_high", false }, csv_new_high, NULL },
-	{ { "change_pct", false }, csv_change, NULL },
-	{ { "change_ci95_low_pct", false }, csv_change_low, NULL },
-	{ { "change_ci95_high_pct", false }, csv_change_high, NULL },
-	{ { "u", false }, csv_u, NULL },
-	{ { "p", false }, csv_p, NULL },
-	{ { "p_method", false }, csv_method, NULL },
+	LEFT("row", csv_label),
+	LEFT("unit", put_unit),
+	LEFT("verdict", put_verdict),
+	COUNT("base_runs", side[BASE].nr_runs),
+	COUNT("new_runs", side[NEW].nr_runs),
+	COUNT("base_left_out", side[BASE].nr_left_out),
+	COUNT("new_left_out", side[NEW].nr_left_out),
+	NUMBER("base_median", side[BASE].median),
+	NUMBER("base_ci95_low", side[BASE].median_ci.low),
+	NUMBER("base_ci95_high", side[BASE].median_ci.high),
+	NUMBER("new_median", side[NEW].median),
+	NUMBER("new_ci95_low", side[NEW].median_ci.low),
+	NUMBER("new_ci95_high", side[NEW].median_ci.high),
+	NUMBER("change_pct", change_pct),
+	NUMBER("change_ci95_low_pct", change_ci.low),
+	NUMBER("change_ci95_high_pct", change_ci.high),
+	NUMBER("u", test.u),
+	NUMBER("p", test.p),
+	LEFT("p_method", csv_method),
 };
+/* clang-format on */
 
 static char *cell_text(const struct column *column, const struct row *row)
 {
@@ -281,7 +253,17 @@ static char *cell_text(const struct column *column, const struct row *row)
 	out = open_memstream(&text, &size);
 	if (!out)
 		return NULL;
-	column->put(out, row);
+	switch (column->kind) {
+	case COLUMN_DOUBLE:
+		put_exact(out, *(const double *)((const char *)row + column->offset));
+		break;
+	case COLUMN_SIZE:
+		fprintf(out, "%zu", *(const size_t *)((const char *)row + column->offset));
+		break;
+	case COLUMN_PUT:
+		column->put(out, row);
+		break;
+	}
 	if (column->below) {
 		fputc('\n', out);
 		column->below(out, row);
@@ -392,7 +374,7 @@ static void gap(struct prose *p, bool list)
 static void say_side(struct prose *p, enum side s)
 {
 	const struct records *r = &p->c->records[s];
-	size_t failed = 0, interrupted = 0, i;
+	size_t failed = 0, interrupted = 0, ok, i;
 	char left_out[80] = "";
 	const char *status;
 
@@ -407,8 +389,9 @@ static void say_side(struct prose *p, enum side s)
 	else if (failed || interrupted)
 		snprintf(left_out, sizeof(left_out), ", %zu left out (%s)", failed + interrupted,
 			 failed ? "failed" : "interrupted");
-	say(p, hanging, "%-5s %s, %zu runs%s", s == BASE ? "base:" : "new:", p->c->path[s],
-	    r->cnt - failed - interrupted, left_out);
+	ok = r->cnt - failed - interrupted;
+	say(p, hanging, "%-5s %s, %zu run%s%s", s == BASE ? "base:" : "new:", p->c->path[s], ok,
+	    ok == 1 ? "" : "s", left_out);
 }
 
 /* The one value of a field that does not vary, or NULL: to be freed. */
@@ -488,7 +471,7 @@ static json_t *benchs_by_value(const struct comparison *c, const struct field *f
 	return by_value;
 }
 
-/* What all runs of a benchmark share, but not all benchmarks: "consumers: 1 (rb-custom), 0 (...)" */
+/* What all runs of a benchmark share, but not all benchmarks: "consumers: 1 (rb-custom), 0 (x)" */
 static void say_by_bench(struct prose *p, const struct field *f)
 {
 	json_t *by_value = benchs_by_value(p->c, f), *names, *name;

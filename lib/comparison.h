@@ -49,6 +49,7 @@ struct row_side {
 	size_t nr_records;
 	double *means; /* of the runs with status ok, ascending */
 	size_t nr_runs;
+	size_t nr_left_out; /* records with another status */
 	double median; /* NaN: no runs */
 	struct interval median_ci;
 };

@@ -76,8 +76,7 @@ struct layout {
 
 static size_t line_width(const char *cell, int line)
 {
-	const char *s = line ? cell + strcspn(cell, "\n") : cell;
-	char *copy = line_of(s, line);
+	char *copy = line_of(cell, line);
 	size_t width = copy ? text_width(copy) : 0;
 
 	free(copy);

@@ -48,6 +48,7 @@ build:module zlib:zlib1g-dev:zlib-devel:zlib:zlib
 build:zstd:libzstd-dev:libzstd-devel:zstd:libzstd, which this system's libelf needs
 build:module capstone:libcapstone-dev:capstone-devel:capstone:capstone
 build:module jansson:libjansson-dev:jansson-devel:jansson:jansson
+build:module libRmath:r-mathlib:libRmath-devel:r:libRmath (R's distribution functions)
 test:tool bats:bats:bats:bats:bats
 test:tool prove:perl:perl-Test-Harness:perl:prove (Perl's Test::Harness)
 test:module cmocka:libcmocka-dev:libcmocka-devel:cmocka:cmocka
@@ -58,6 +59,9 @@ test:tool setpriv:util-linux:util-linux:util-linux:setpriv (util-linux)
 test:tool unshare:util-linux:util-linux:util-linux:unshare (util-linux)
 test:tool capsh:libcap2-bin:libcap:libcap:capsh (libcap)
 test:tool jq:jq:jq:jq:jq
+test:tool strace:strace:strace:strace:strace
+test:tool jsonschema:python3-jsonschema:python3-jsonschema:python-jsonschema:jsonschema
+test:tool gnuplot:gnuplot-nox:gnuplot:gnuplot:gnuplot
 test:sanitizer asan:-:libasan:-:AddressSanitizer runtime of gcc
 test:sanitizer ubsan:-:libubsan:-:UndefinedBehaviorSanitizer runtime of gcc
 test:sanitizer tsan:-:libtsan:-:ThreadSanitizer runtime of gcc

@@ -6,8 +6,8 @@
 # shellcheck disable=SC2016 # the fakes expand their variables themselves
 
 BUILD_TOOLS='gcc make pkg-config clang bpftool'
-BUILD_MODULES='libbpf libelf zlib libzstd capstone jansson'
-TEST_TOOLS='bats prove clang-format shellcheck mandoc setpriv unshare capsh jq'
+BUILD_MODULES='libbpf libelf zlib libzstd capstone jansson libRmath'
+TEST_TOOLS='bats prove clang-format shellcheck mandoc setpriv unshare capsh jq strace jsonschema gnuplot'
 
 # Write a fake command; its text comes on standard input
 fake() {
@@ -242,7 +242,7 @@ APT='apt-get -o DPkg::Lock::Timeout=300'
 	[ "$status" -eq 0 ]
 	calls <<-EXPECTED
 		$APT update [noninteractive]
-		$APT install -y --no-install-recommends make bats perl libcmocka-dev clang-format shellcheck mandoc util-linux libcap2-bin jq [noninteractive]
+		$APT install -y --no-install-recommends make bats perl libcmocka-dev clang-format shellcheck mandoc util-linux libcap2-bin jq strace python3-jsonschema gnuplot-nox [noninteractive]
 	EXPECTED
 }
 
@@ -255,7 +255,7 @@ APT='apt-get -o DPkg::Lock::Timeout=300'
 		>>"$SYS/install"
 	deps
 	[ "$status" -eq 0 ]
-	grep -q -F "install -y --no-install-recommends gcc libc6-dev linux-libc-dev make pkg-config clang bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev libcapstone-dev libjansson-dev [" "$SYS/calls"
+	grep -q -F "install -y --no-install-recommends gcc libc6-dev linux-libc-dev make pkg-config clang bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev libcapstone-dev libjansson-dev r-mathlib [" "$SYS/calls"
 }
 
 @test "install-deps: Debian: output of the installation is kept out of standard output" {
@@ -412,7 +412,7 @@ APT='apt-get -o DPkg::Lock::Timeout=300'
 	deps --test
 	[ "$status" -eq 0 ]
 	calls <<-EXPECTED
-		dnf install -y --setopt=install_weak_deps=False glibc-devel kernel-headers make clang bpftool libbpf-devel elfutils-libelf-devel zlib-devel libzstd-devel capstone-devel jansson-devel bats perl-Test-Harness libcmocka-devel clang-tools-extra ShellCheck mandoc util-linux libcap jq libasan libubsan libtsan
+		dnf install -y --setopt=install_weak_deps=False glibc-devel kernel-headers make clang bpftool libbpf-devel elfutils-libelf-devel zlib-devel libzstd-devel capstone-devel jansson-devel libRmath-devel bats perl-Test-Harness libcmocka-devel clang-tools-extra ShellCheck mandoc util-linux libcap jq strace python3-jsonschema gnuplot libasan libubsan libtsan
 	EXPECTED
 }
 
@@ -440,7 +440,7 @@ APT='apt-get -o DPkg::Lock::Timeout=300'
 	deps --test
 	[ "$status" -eq 0 ]
 	calls <<-EXPECTED
-		pacman -S --needed --noconfirm glibc linux-api-headers make clang bpf libbpf libelf zlib zstd capstone jansson bats perl cmocka shellcheck util-linux libcap jq
+		pacman -S --needed --noconfirm glibc linux-api-headers make clang bpf libbpf libelf zlib zstd capstone jansson r bats perl cmocka shellcheck util-linux libcap jq strace python-jsonschema gnuplot
 	EXPECTED
 }
 

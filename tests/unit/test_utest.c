@@ -46,9 +46,9 @@ static struct utest_shift shift(const double *x, size_t m, const double *y, size
 
 /*
  * Hollander and Wolfe, "Nonparametric Statistical Methods" (1999), example 4.1, results pp. 110,
- * 111 and 126; also the two-sample example of R's ?wilcox.test: W = 35, two-sided p = 0.2544 (twice the
- * 0.1272 printed there); difference x - y 0.305, 95 % interval -0.15 to 0.76; normal approximation
- * without correction, two-sided: 0.2207.
+ * 111 and 126; also the two-sample example of R's ?wilcox.test: W = 35, two-sided p = 0.2544 (twice
+ * the 0.1272 printed there); difference x - y 0.305, 95 % interval -0.15 to 0.76; normal
+ * approximation without correction, two-sided: 0.2207.
  */
 static const double at_term[] = { 0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46 };
 static const double weeks_12_26[] = { 1.15, 0.88, 0.90, 0.74, 1.21 };

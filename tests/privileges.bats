@@ -1,0 +1,226 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+#
+# Who may run what: without root, with some of the capabilities, in namespaces; and the ways in which
+# a program can be attached. One cannot run it: then one line says why, exit status 4.
+
+load helpers
+
+# The binary where nobody can reach it
+setup_file() {
+	PLACE=$(mktemp -d)
+	chmod 755 "$PLACE"
+	install -m 755 "$BENCH" "$PLACE/bench"
+	export PLACE
+}
+
+teardown_file() {
+	rm -rf "$PLACE"
+}
+
+setup() {
+	BENCH=$PLACE/bench
+	cd /
+}
+
+# Runs bench as user 65534 with the capabilities $1 (such as '+bpf,+perfmon', or '') and no others
+as_nobody() {
+	local caps=()
+	[[ -z $1 ]] || caps=("--inh-caps=$1" "--ambient-caps=$1" "--bounding-set=-all,$1")
+	shift
+	bench_by setpriv --reuid 65534 --regid 65534 --clear-groups "${caps[@]}" -- "$@"
+}
+
+unavailable() {
+	exits 4
+	no_output
+	one_error_line "bench: $1: unavailable: $2"
+}
+
+# A run in which records were moved; bench itself has checked that none was lost
+moved_records() {
+	exits 0
+	[[ $(tail -n1 "$OUT") == Summary:* ]]
+	calc 'hits > 0' hits="$(summary hits)"
+}
+
+RING_BENCHS='rb-libbpf rb-custom pb-libbpf pb-custom'
+
+@test "a user without rights: CAP_BPF and CAP_PERFMON are missing" {
+	for name in $RING_BENCHS; do
+		as_nobody '' -w0 -d1 "$name"
+		unavailable "$name" '*: Operation not permitted: CAP_BPF and CAP_PERFMON missing: *sudo*cap_bpf,cap_perfmon'
+	done
+}
+
+@test "with one of the two, the other is missing" {
+	for name in $RING_BENCHS; do
+		as_nobody +bpf -w0 -d1 "$name"
+		unavailable "$name" '*Operation not permitted*: CAP_PERFMON missing: *'
+		no_error_line '*CAP_BPF *missing*'
+		as_nobody +perfmon -w0 -d1 "$name"
+		unavailable "$name" '*Operation not permitted*: CAP_BPF missing: *'
+		no_error_line '*CAP_PERFMON missing*'
+	done
+}
+
+# tracefs is root's: then raw tracepoints are what is left where there is no fentry
+@test "with both, all of them run without root" {
+	for name in $RING_BENCHS; do
+		as_nobody +bpf,+perfmon -w0 -d1 --interval 250 "$name"
+		moved_records
+	done
+	as_nobody +bpf,+perfmon -w0 -d1 --attach rawtp rb-custom
+	moved_records
+}
+
+# What is missing then is not CAP_BPF or CAP_PERFMON, and must be told all the same
+@test "with both, what tp lacks is named" {
+	as_nobody +bpf,+perfmon -w0 -d1 --attach tp rb-custom
+	((status != 0)) || skip 'tracefs is open to all here'
+	unavailable rb-custom 'cannot attach to getpgid(2) as asked by --attach (tp: *)*'
+	error_line '*tracefs*'
+}
+
+@test "CAP_SYS_ADMIN stands for both" {
+	as_nobody +sys_admin -w0 -d1 rb-custom
+	moved_records
+}
+
+@test "what takes no BPF takes no rights" {
+	for name in count-global count-local; do
+		as_nobody '' -w0 -d1 "$name"
+		exits 0
+		calc 'hits > 0' hits="$(summary hits)"
+	done
+	as_nobody '' -l
+	exits 0
+	as_nobody '' --show-env
+	exits 0
+	as_nobody '' -d0 rb-custom
+	exits 64
+}
+
+@test "-l -v says what this user cannot run" {
+	as_nobody '' -l -v
+	exits 0
+	[[ ! -s $ERR ]]
+	for name in $RING_BENCHS; do
+		grep -A2 -x -e "- $name" "$OUT" | sed -n 3p |
+			grep -qE '^    unavailable: .*CAP_BPF and CAP_PERFMON missing'
+	done
+	grep -A2 -x -e '- count-local' "$OUT" | grep -qx '    available'
+	as_nobody +bpf,+perfmon -l -v
+	for name in $RING_BENCHS; do
+		grep -A2 -x -e "- $name" "$OUT" | grep -qx '    available'
+	done
+}
+
+# There one is root with all capabilities, which do not count
+@test "in a user namespace" {
+	unshare -Ur true || skip 'no user namespaces here'
+	for name in $RING_BENCHS; do
+		bench_by unshare -Ur -- -w0 -d1 "$name"
+		unavailable "$name" '*Operation not permitted*user namespace*'
+	done
+	bench_by unshare -Ur -- -w0 -d1 count-local
+	exits 0
+}
+
+# The program asks for our thread group id, which is another one inside
+@test "in a pid namespace records are counted" {
+	for kind in auto rawtp; do
+		bench_by unshare -pf --mount-proc -- -w0 -d1 --attach "$kind" rb-custom
+		moved_records
+	done
+	bench_by unshare -pf --mount-proc -- -w0 -d1 --rb-b2b pb-custom
+	moved_records
+}
+
+@test "without /proc and /sys" {
+	# A run ends well, or with a reason; nothing else
+	for fs in /proc /sys; do
+		bench_by unshare -m sh -c "mount -t tmpfs none $fs && exec \"\$@\"" sh -- -w0 -d1 -q rb-custom
+		if ((status)); then
+			[[ $status == 1 || $status == 4 ]]
+			one_error_line 'bench: rb-custom: *: *'
+		else
+			moved_records
+		fi
+	done
+}
+
+# ---- ways to attach
+
+# For each kind: it works, or it is unavailable with a reason that attach_reasons() knows
+@test "--attach: each kind works, or says why not" {
+	for kind in $ATTACH_KINDS; do
+		bench -w0 -d1 --interval 250 --attach "$kind" rb-custom
+		if ((status == 0)); then
+			moved_records
+			# it is what was asked for: nothing to be said about it
+			no_error_line '*attached by*'
+		else
+			[[ $(<"$ERR") =~ \($kind:\ .*($(attach_reasons "$kind")) ]]
+			unavailable rb-custom "cannot attach to getpgid(2) as asked by --attach ($kind: *)*"
+		fi
+	done
+}
+
+@test "tracepoints of both sorts work, back-to-back too" {
+	for kind in tp rawtp; do
+		for name in rb-custom pb-libbpf; do
+			bench -w0 -d1 --attach "$kind" --rb-b2b "$name"
+			moved_records
+		done
+	done
+}
+
+# The first kind in the order of the list that works by itself, and what each before it said
+@test "--attach auto takes the first that works, and says which and why" {
+	expected=
+	for kind in $ATTACH_KINDS; do
+		bench -w0 -d1 -q --attach "$kind" rb-custom
+		((status)) || break
+		[[ $(<"$ERR") =~ \(($kind: .*)\)$ ]]
+		expected+="${expected:+; }${BASH_REMATCH[1]}"
+	done
+	for options in '' '--attach auto'; do
+		# shellcheck disable=SC2086 # words
+		bench -w0 -d1 $options rb-custom
+		moved_records
+		if [[ -n $expected ]]; then
+			error_line "bench: note: attached by $kind ($expected)"
+		else
+			no_error_line '*attached by*'
+		fi
+	done
+}
+
+# Whoever else calls getpgid(2), or runs another bench, is not counted: else records would be lost
+@test "two at once: neither sees the other" {
+	for kind in auto rawtp; do
+		start -w0 -d2 -a --attach "$kind" rb-custom
+		first=$pid
+		mv "$OUT" "$OUT.first" # the descriptors are open
+		mv "$ERR" "$ERR.first"
+		await_first() {
+			for ((i = 0; i < 600; i++)); do
+				! grep -q started "$OUT.first" || return 0
+				sleep 0.05
+			done
+			fail 'the first did not start'
+		}
+		await_first
+		bench -w0 -d1 --attach "$kind" --rb-b2b rb-custom
+		moved_records
+		# so few that they would be lost among those of the first
+		calc 'drops == 0' drops="$(summary drops)"
+		status=0
+		wait "$first" || status=$?
+		mv "$OUT.first" "$OUT"
+		mv "$ERR.first" "$ERR"
+		pid=
+		moved_records
+	done
+}

@@ -1,0 +1,386 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+#
+# rb-libbpf, rb-custom, pb-libbpf, pb-custom: options that do not go together, and on the real kernel
+# that no record is lost or counted twice in any mode. bench itself compares what was submitted with
+# what was consumed, exactly, after each run; that it would find a difference of one is shown at the
+# end.
+#
+# Each test is a subshell to shellcheck.
+# shellcheck disable=SC2030,SC2031
+
+load helpers
+
+teardown() {
+	kill_started
+}
+
+RB='rb-libbpf rb-custom'
+PB='pb-libbpf pb-custom'
+
+# ---- refusals
+
+@test "--rb-batch-cnt: from 1 to what the verifier takes" {
+	for value in 0 -1 x '' 1000000; do
+		refused --rb-batch-cnt "'$value'" 'from 1 to ' --rb-batch-cnt "$value" rb-custom
+	done
+}
+
+@test "--rb-sample-rate: not 0, and not so many that the consumer is never woken" {
+	refused --rb-sample-rate "'0'" 'from 1' --rb-sample-rate 0 rb-custom
+	refused --rb-sample-rate "'5x'" 'from 1' --rb-sample-rate 5x pb-custom
+	for name in $PB; do
+		refused --rb-sample-rate "'501'" 500 --rb-sampled --rb-sample-rate 501 "$name"
+		refused --rb-sample-rate "'500'" 499 --rb-sampled --rb-batch-cnt 499 "$name"
+		refused --rb-sample-rate "'501'" 500 --rb-wakeup sampled --rb-sample-rate 501 "$name"
+	done
+	for name in $RB; do
+		# (524288 - 1) / 16
+		refused --rb-sample-rate "'32768'" 32767 --rb-sampled --rb-sample-rate 32768 "$name"
+		refused --rb-sample-rate "'256'" 255 --rb-sampled --rb-size 4096 --rb-sample-rate 256 "$name"
+		refused --rb-sample-rate "'501'" 500 --rb-sampled --rb-b2b --rb-sample-rate 501 "$name"
+	done
+	# nobody asked for sampling
+	bench -q -w0 -d1 --rb-sample-rate 10000 pb-custom
+	exits 0
+}
+
+@test "--rb-size: a power of two, of a page at least" {
+	for value in 5000 0 2048 2147483648 4096k -4096; do
+		refused --rb-size "'$value'" 'a power of two from 4096 to 1073741824' --rb-size "$value" rb-custom
+	done
+}
+
+@test "--pb-pages: a power of two" {
+	for value in 0 3 129 524288 x; do
+		refused --pb-pages "'$value'" 'a power of two from 1 to 262144' --pb-pages "$value" pb-custom
+	done
+}
+
+@test "--rb-record-size: from 8, and it has to fit" {
+	for value in 0 7 65537 8.5; do
+		refused --rb-record-size "'$value'" 'from 8 to 65536' --rb-record-size "$value" rb-custom
+	done
+	# header and all: 4088 + 8 is the ring's size, of which the kernel leaves a byte free
+	refused --rb-record-size "'4088'" 4096 --rb-size 4096 --rb-record-size 4088 rb-custom
+	refused --rb-record-size "'65536'" 65536 --rb-size 65536 --rb-record-size 65536 rb-libbpf
+	for name in $PB; do
+		# 16 bits for the size of a record
+		refused --rb-record-size "'65517'" '8 to 65516' --rb-record-size 65517 "$name"
+		refused --rb-record-size "'65536'" '8 to 65516' --rb-record-size 65536 "$name"
+	done
+	page=$(getconf PAGESIZE)
+	refused --rb-record-size "'$((page - 12))'" '1 page' --pb-pages 1 --rb-record-size $((page - 12)) pb-custom
+}
+
+@test "--rb-wakeup: words, and what would never wake a sleeper" {
+	for name in rb-custom pb-custom; do
+		refused --rb-wakeup "'often'" 'adaptive, sampled, always, never' --rb-wakeup often "$name"
+	done
+	for name in $RB; do
+		refused --rb-wakeup "'never'" busy --rb-wakeup never "$name"
+		refused --rb-wakeup "'never'" timer --rb-wakeup never --rb-consume epollet "$name"
+		refused --rb-wakeup "'always'" --rb-sampled --rb-sampled --rb-wakeup always "$name"
+		refused --rb-wakeup "'never'" --rb-sampled --rb-consume busy --rb-sampled --rb-wakeup never "$name"
+	done
+	for name in $PB; do
+		refused --rb-wakeup "'always'" 'adaptive' --rb-wakeup always "$name"
+		refused --rb-wakeup "'never'" 'adaptive' --rb-wakeup never --rb-consume busy "$name"
+	done
+}
+
+@test "--rb-consume: words, and a time" {
+	for value in '' EPOLL poll timer timer: timer:0 timer:10001 timer:5x timer:-5 'timer: 5' busy:5; do
+		refused --rb-consume "'$value'" 'timer:MS with MS from 1 to 10000' --rb-consume "$value" rb-custom
+	done
+}
+
+@test "--rb-b2b: one producer" {
+	for name in $RB $PB; do
+		refused --rb-b2b '' '-p 2' --rb-b2b -p 2 "$name"
+	done
+}
+
+@test "--rb-bench-producer and --rb-overwrite: ring buffers, without a consumer" {
+	for name in $PB; do
+		refused --rb-bench-producer '' 'ring buffers' --rb-bench-producer "$name"
+		refused --rb-overwrite '' 'ring buffers' --rb-overwrite --rb-bench-producer "$name"
+	done
+	for name in $RB; do
+		refused --rb-overwrite '' --rb-bench-producer --rb-overwrite "$name"
+		refused --rb-b2b '' --rb-bench-producer --rb-b2b --rb-bench-producer "$name"
+	done
+}
+
+# What would hang with a sleeping consumer does not with one that never sleeps, or not for long
+@test "with --rb-consume busy or timer:MS any sample rate can be asked for" {
+	for consume in busy timer:5; do
+		bench -q -w0 -d1 --rb-consume "$consume" --rb-sampled --rb-sample-rate 600 --rb-b2b rb-custom
+		exits 0
+		calc 'hits > 0' hits="$(summary hits)"
+	done
+}
+
+# ---- conservation
+
+# conserve BENCHMARKS OPTIONS...: each of them, all at the same time: that nothing is lost must not
+# depend on how the threads come to run. Leaves what they print in $BATS_TEST_TMPDIR/NAME.out
+conserve() {
+	local names=$1 name pids=() bad=
+	shift
+	for name in $names; do
+		timeout -s KILL "$TIME_LIMIT" "$BENCH" -q -w0 -d1 --interval 250 "$@" "$name" \
+			>"$BATS_TEST_TMPDIR/$name.out" 2>"$BATS_TEST_TMPDIR/$name.err" 3>&- 4>&- &
+		pids+=($!)
+	done
+	for name in $names; do
+		OUT=$BATS_TEST_TMPDIR/$name.out
+		ERR=$BATS_TEST_TMPDIR/$name.err
+		status=0
+		wait "${pids[0]}" || status=$?
+		pids=("${pids[@]:1}")
+		_show "$name $*"
+		((status == 0)) || bad+=" $name exits with $status;"
+		[[ $(<"$OUT") =~ ^Summary:\ hits\ +([0-9.]+) ]] || bad+=" $name has no summary;"
+		# Else there was nothing to conserve
+		[[ ${BASH_REMATCH[1]:-0.000} != 0.000 ]] || bad+=" $name has no hits;"
+		! grep -vE '^bench: (note|warning): ' "$ERR" || bad+=" $name complains;"
+	done
+	[[ -z $bad ]] || fail "$*:$bad"
+}
+
+# The benchmarks of the last conserve() that are named dropped records, or did not
+dropped() {
+	local name
+	for name in $1; do
+		OUT=$BATS_TEST_TMPDIR/$name.out calc 'drops > 0' drops="$(OUT=$BATS_TEST_TMPDIR/$name.out summary drops)"
+	done
+}
+
+nothing_dropped() {
+	local name
+	for name in $1; do
+		calc 'drops == 0' drops="$(OUT=$BATS_TEST_TMPDIR/$name.out summary drops)"
+	done
+}
+
+@test "conserved: a producer and a consumer" {
+	conserve "$RB $PB"
+}
+
+@test "conserved: sampled" {
+	conserve "$RB $PB" --rb-sampled
+}
+
+# The consumer triggers a batch when it has consumed the one before: nothing can be dropped
+@test "conserved: back-to-back, and nothing is dropped" {
+	conserve "$RB $PB" --rb-b2b
+	nothing_dropped "$RB $PB"
+}
+
+@test "conserved: back-to-back and sampled, and nothing is dropped" {
+	conserve "$RB $PB" --rb-b2b --rb-sampled
+	nothing_dropped "$RB $PB"
+	conserve "$RB $PB" --rb-b2b --rb-batch-cnt 3000 --rb-sampled --rb-sample-rate 3000
+	nothing_dropped "$RB $PB"
+}
+
+@test "conserved: output instead of reserve and submit" {
+	conserve "$RB $PB" --rb-use-output
+	conserve "$RB $PB" --rb-use-output --rb-sampled
+}
+
+@test "conserved: producer and consumer on one CPU, batches of one" {
+	read -r first _ <<<"$(allowed_cpus)"
+	conserve "$RB $PB" --rb-batch-cnt 1 --rb-sample-rate 1 --prod-affinity "$first" --cons-affinity "$first"
+}
+
+@test "conserved: several producers" {
+	conserve "$RB $PB" -p 2
+	conserve "$RB $PB" -p 4 -a --rb-wakeup sampled --rb-sample-rate 50
+	conserve "$RB" -p 8 --rb-batch-cnt 50 --rb-use-output
+}
+
+@test "conserved: small buffers, which drop" {
+	conserve "$RB" --rb-size 4096
+	dropped "$RB"
+	conserve "$RB" --rb-size 4096 -p 2 --rb-sampled --rb-sample-rate 255
+	dropped "$RB"
+	conserve "$PB" --pb-pages 1 --rb-sampled
+	dropped "$PB"
+}
+
+@test "conserved: the largest batch, and batches of one" {
+	conserve "$RB $PB" --rb-batch-cnt 4000
+	conserve "$RB" --rb-batch-cnt 4000 --rb-use-output --rb-sampled
+	conserve "$PB" --rb-batch-cnt 1 -p 2
+}
+
+@test "conserved: records of all sizes" {
+	for size in 9 1000; do
+		conserve "$RB $PB" --rb-record-size "$size"
+	done
+	conserve "$RB" --rb-record-size 65536 -p 2
+	dropped "$RB"
+	conserve "$PB" --rb-record-size 65516 -p 2
+	dropped "$PB"
+}
+
+@test "conserved: each way to wait for records" {
+	for consume in epollet busy timer:5; do
+		conserve "$RB $PB" --rb-consume "$consume" --rb-b2b
+		nothing_dropped "$RB $PB"
+		conserve "$RB $PB" --rb-consume "$consume" --rb-sampled -p 3
+	done
+}
+
+@test "conserved: each way to wake the consumer" {
+	conserve "$RB" --rb-wakeup always
+	conserve "$RB" --rb-wakeup always --rb-consume epollet --rb-b2b
+	nothing_dropped "$RB"
+	conserve "$RB" --rb-wakeup never --rb-consume busy
+}
+
+# No consumer: the ring is full after its 32767 records, and then all is dropped
+@test "conserved: producers alone fill the ring once" {
+	bench -w0 -d1 --interval 250 --rb-bench-producer -p 3 rb-custom
+	exits 0
+	calc 'drops > 0' drops="$(summary drops)"
+	calc 'hits <= 0.034' hits="$(summary hits)"
+}
+
+# ---- sizes are what was asked for
+
+# Back-to-back into a ring that a batch does not fit into: of each batch, as many records are
+# submitted as there is room for, (size - 1) / (record + 8, rounded up to 8), and the rest is dropped
+fills() {
+	local size=$1 record=$2 room=$3 name
+	shift 3
+	conserve "$RB" --rb-b2b --rb-size "$size" --rb-record-size "$record" "$@"
+	for name in $RB; do
+		OUT=$BATS_TEST_TMPDIR/$name.out
+		calc 'hits > 0.99 * share * (hits + drops) - 0.001 && hits < 1.01 * share * (hits + drops) + 0.001' \
+			hits="$(summary hits)" drops="$(summary drops)" share="$(awk "BEGIN { print $room / 500 }")"
+	done
+}
+
+@test "rings and records have the size that was asked for" {
+	page=$(getconf PAGESIZE)
+	((page == 4096)) || skip 'a page is larger here'
+	fills 4096 8 255
+	fills 4096 9 170
+	fills 65536 1000 65 --rb-use-output
+	fills 524288 65536 7
+}
+
+# ---- what the options are for
+
+@test "sampled wake-ups are rarer: far more records" {
+	bench -q -w0 -d1 --rb-b2b pb-custom
+	each=$(summary hits)
+	bench -q -w0 -d1 --rb-b2b --rb-sampled pb-custom
+	calc 'sampled > 3 * each' sampled="$(summary hits)" each="$each"
+	bench -q -w0 -d1 --rb-b2b --rb-sampled --rb-sample-rate 1 rb-custom
+	each=$(summary hits)
+	bench -q -w0 -d1 --rb-b2b --rb-sampled --rb-sample-rate 500 rb-custom
+	calc 'sampled > 3 * each' sampled="$(summary hits)" each="$each"
+	bench -q -w0 -d1 --rb-b2b --rb-wakeup always rb-custom
+	each=$(summary hits)
+	bench -q -w0 -d1 --rb-b2b rb-custom
+	calc 'adaptive > 3 * each' adaptive="$(summary hits)" each="$each"
+}
+
+# A batch every 50 ms: 20 batches a second at most, of 500 records each, and 1 s is rounded a little
+@test "timer:MS is the time between batches" {
+	conserve "$RB $PB" --rb-consume timer:50 --rb-b2b
+	for name in $RB $PB; do
+		OUT=$BATS_TEST_TMPDIR/$name.out
+		calc 'hits > 0 && hits <= 0.0115' hits="$(summary hits)"
+	done
+}
+
+# ---- the check is alive
+
+# A library in front of libbpf: its callback for records swallows one, or hands one on twice
+make_thief() {
+	cat >"$BATS_TEST_TMPDIR/thief.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <bpf/libbpf.h>
+
+static ring_buffer_sample_fn real_rb;
+static perf_buffer_event_fn real_pb;
+
+static int times(void)
+{
+	static int seen;
+
+	return ++seen == 1000 ? atoi(getenv("THIEF")) : 1;
+}
+
+static int thief_rb(void *ctx, void *data, size_t size)
+{
+	int n = times(), err = 0;
+
+	while (n--)
+		err = real_rb(ctx, data, size);
+	return err;
+}
+
+struct ring_buffer *ring_buffer__new(int fd, ring_buffer_sample_fn cb, void *ctx,
+				     const struct ring_buffer_opts *opts)
+{
+	struct ring_buffer *(*next)(int, ring_buffer_sample_fn, void *,
+				    const struct ring_buffer_opts *);
+
+	next = dlsym(RTLD_NEXT, "ring_buffer__new");
+	real_rb = cb;
+	return next(fd, thief_rb, ctx, opts);
+}
+
+static enum bpf_perf_event_ret thief_pb(void *ctx, int cpu, struct perf_event_header *event)
+{
+	enum bpf_perf_event_ret ret = LIBBPF_PERF_EVENT_CONT;
+	int n = times();
+
+	while (n--)
+		ret = real_pb(ctx, cpu, event);
+	return ret;
+}
+
+struct perf_buffer *perf_buffer__new_raw(int fd, size_t pages, struct perf_event_attr *attr,
+					 perf_buffer_event_fn cb, void *ctx,
+					 const struct perf_buffer_raw_opts *opts)
+{
+	struct perf_buffer *(*next)(int, size_t, struct perf_event_attr *, perf_buffer_event_fn,
+				    void *, const struct perf_buffer_raw_opts *);
+
+	next = dlsym(RTLD_NEXT, "perf_buffer__new_raw");
+	real_pb = cb;
+	return next(fd, pages, attr, thief_pb, ctx, opts);
+}
+END
+	"${CC:-cc}" -shared -fPIC -o "$BATS_TEST_TMPDIR/thief.so" "$BATS_TEST_TMPDIR/thief.c" -ldl
+}
+
+@test "one record too few or too many, of millions, is found" {
+	[[ -z $SANITIZED ]] || skip 'sanitizers want to be the first library'
+	ldd "$BENCH" | grep -q libbpf || skip 'this bench has libbpf in itself'
+	make_thief
+	for name in rb-libbpf pb-libbpf; do
+		for copies in 0 1 2; do
+			bench_by env LD_PRELOAD="$BATS_TEST_TMPDIR/thief.so" THIEF=$copies -- \
+				-q -w0 -d1 --rb-sampled "$name"
+			if ((copies == 1)); then
+				exits 0
+				continue
+			fi
+			exits 1
+			no_output
+			error_line "bench: $name: failed: $name does not conserve records: * submitted, but * consumed"
+			[[ $(<"$ERR") =~ ([0-9]+)\ submitted,\ but\ ([0-9]+)\ consumed ]]
+			((BASH_REMATCH[2] - BASH_REMATCH[1] == copies - 1))
+		done
+	done
+}
