@@ -203,8 +203,37 @@ $(B)/tests/bench_self: $(B)/tests/bench_self.o $(LIB_OBJS)
 bench-self: $(BIN) $(B)/tests/bench_self
 	$(Q)$(B)/tests/bench_self ./$(BIN)
 
+# ---- the guest: every benchmark on another kernel, in a virtual machine
+
+VM_BENCH := $(if $(filter build,$(O)),bench-static,$(O)/bench-static)
+
+.PHONY: vm-deps
+vm-deps: deps
+	$(Q)scripts/install-deps.sh --quiet --vm
+
+.PHONY: vmtest
+vmtest: vm-deps
+	$(Q)$(MAKE) STATIC=1
+	$(Q)prove --norc --verbose --exec '' scripts/vmtest.sh :: --bench $(VM_BENCH) \
+		--timeout 1200 --out $(O)/vmtest $(VMTEST_ARGS)
+
+.PHONY: vmtest-arm64
+vmtest-arm64:
+	$(Q)scripts/cross-build.sh -o $(O)/arm64
+	$(Q)prove --norc --verbose --exec '' scripts/vmtest.sh :: --arch arm64 \
+		--bench $(O)/arm64/bench-static --timeout 1800 --out $(O)/vmtest-arm64 $(VMTEST_ARGS)
+
+# README's table of what runs where: as root, after vmtest.
+.PHONY: matrix
+matrix: $(BIN)
+	$(Q)PATH=$(abspath $(dir $(BIN))):$$PATH RESULTS=$(O)/here.tsv tests/guest/suite benchmarks
+	$(Q)scripts/matrix.sh --update README.md $(O)/here.tsv \
+		'6.1, x86-64 (Debian 12)=$(O)/vmtest/results.tsv' \
+		$(if $(wildcard $(O)/vmtest-arm64/results.tsv),\
+		'6.1, arm64 (Debian 12)=$(O)/vmtest-arm64/results.tsv')
+
 C_FILES = $(sort $(wildcard *.[ch] lib/*.[ch] benchs/*.[ch] progs/*.[ch] tests/*.[ch] tests/*/*.[ch]))
-SH_FILES = $(sort $(wildcard scripts/*.sh benchs/*.sh) tests/run tests/tap-exec .ci/run)
+SH_FILES = $(sort $(wildcard scripts/*.sh benchs/*.sh) tests/run tests/tap-exec .ci/run $(wildcard tests/guest/suite tests/guest/init))
 BATS_FILES = $(sort $(wildcard tests/*.bats tests/*.bash))
 
 .PHONY: check-format
@@ -228,15 +257,16 @@ install: $(BIN)
 
 .PHONY: clean
 clean:
-	$(call msg,CLEAN,$(O) bench bench-static)
-	$(Q)rm -f bench bench-static $(addprefix $(O)/,bench bench-static bench.o bench.d flags bpf-flags objs)
+	$(call msg,CLEAN,$(O))
+	$(Q)rm -f $(if $(filter build,$(O)),bench bench-static) \
+		$(addprefix $(O)/,bench bench-static bench.o bench.d flags bpf-flags objs)
 	$(Q)rm -rf $(addprefix $(O)/,lib benchs progs tests static asan tsan)
 	$(Q)! [ -d $(O) ] || rmdir --ignore-fail-on-non-empty $(O)
 
 .PHONY: help
 help:
 	@sed -n 's/^# *\(make.*\)/\1/p' Makefile
-	@echo 'check check-asan check-tsan check-format format install clean bench-self'
+	@echo 'check check-asan check-tsan check-format format install clean bench-self vmtest vmtest-arm64'
 
 .DELETE_ON_ERROR:
 -include $(OBJS:.o=.d) $(UNITS:=.d) $(B)/tests/bench_self.d $(BPF_SRCS:progs/%.bpf.c=$(B)/progs/%.bpf.d)

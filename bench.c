@@ -1022,6 +1022,9 @@ int main(int argc, char **argv)
 	int code;
 
 	keep_standard_fds();
+	/* A shell without job control has them ignored in the background; a set-up may last. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 	atexit(check_stdout);
 	/* A pipe shall see each line when it is printed, not when a buffer is full. */
 	setvbuf(stdout, NULL, _IOLBF, 0);

@@ -269,7 +269,7 @@ static void explain_kind(enum attach_kind kind, const char *syscall, bool loaded
 }
 
 /* 0 where the kernel takes this kind, else why not, as -errno and in words in @why. */
-static int try_kind(enum attach_kind kind, char *why, size_t size)
+static int try_kind(enum attach_kind kind, pid_t tgid, char *why, size_t size)
 {
 	struct attach_probe_bpf *skel;
 	struct bpf_link *link;
@@ -279,24 +279,31 @@ static int try_kind(enum attach_kind kind, char *why, size_t size)
 	skel = attach_probe_bpf__open();
 	if (!skel)
 		return -errno;
-	err = attach_prepare(skel->obj, "getpgid", kind, getpid());
+	err = attach_prepare(skel->obj, "getpgid", kind, tgid);
 	if (!err)
 		err = attach_probe_bpf__load(skel);
 	if (!err) {
 		loaded = true;
 		link = attach_syscall(skel->obj, "getpgid", kind);
-		if (link)
+		if (link) {
+			/* It may be attached and never run: with kernel.ftrace_enabled=0, say. */
+			syscall(__NR_getpgid, 0);
+			if (!__atomic_load_n(&skel->bss->runs, __ATOMIC_RELAXED))
+				err = -ENODATA;
 			bpf_link__destroy(link);
-		else
+		} else {
 			err = -errno;
+		}
 	}
 	attach_probe_bpf__destroy(skel);
-	if (err)
+	if (err == -ENODATA)
+		snprintf(why, size, "the program is attached, but does not run");
+	else if (err)
 		explain_kind(kind, "sys_getpgid", loaded, err, why, size);
 	return err;
 }
 
-int attach_pick(const char *syscall, enum attach_kind wanted, char *note, size_t size)
+int attach_pick(const char *syscall, enum attach_kind wanted, pid_t tgid, char *note, size_t size)
 {
 	enum attach_kind kind, first = wanted, last = wanted;
 	int err, first_err = 0;
@@ -310,7 +317,7 @@ int attach_pick(const char *syscall, enum attach_kind wanted, char *note, size_t
 	}
 	note[0] = '\0';
 	for (kind = first; kind <= last; kind++) {
-		err = try_kind(kind, why, sizeof(why));
+		err = try_kind(kind, tgid, why, sizeof(why));
 		if (!err)
 			return kind;
 		if (!first_err)

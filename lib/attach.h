@@ -28,11 +28,12 @@ enum attach_kind {
 extern const char *const attach_kind_names[];
 
 /*
- * Which kind works for @syscall here: tries to load and attach an empty program by @wanted, or for
- * ATTACH_AUTO by each kind in turn. Returns the kind, or the -errno of the (first) failure. @note
+ * Which kind works for @syscall here: tries to load and attach a small program by @wanted, or for
+ * ATTACH_AUTO by each kind in turn, and whether a call by thread group @tgid, which is ours, makes
+ * it run. Returns the kind, or the -errno of the (first) failure. @note
  * gets what did not work and why: "fentry: Operation not permitted; kprobe: ...", or "".
  */
-int attach_pick(const char *syscall, enum attach_kind wanted, char *note, size_t size);
+int attach_pick(const char *syscall, enum attach_kind wanted, pid_t tgid, char *note, size_t size);
 
 /*
  * Name of the kernel function behind a system call, as fentry and kprobes want it: looked up in the

@@ -583,6 +583,11 @@ static int check_conservation(struct run_state *state)
 		run->bench->conserve(run, c);
 	if (c->has_records)
 		err = check_records(run, c);
+	/* Attached, but never run (kernel.ftrace_enabled=0 does that): no rate of 0 is to be told. */
+	if (!err && c->has_records && !c->attempts && !state->res->signal)
+		err = bench_failed(&run->err, 0,
+				   "the BPF program of %s never ran, although it is attached (%s)",
+				   run->bench->name, attach_kind_names[run->attach]);
 	if (!err && c->prog_fd > 0 && run->cfg->verify)
 		err = check_run_count(run, c);
 	return err;

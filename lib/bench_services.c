@@ -204,7 +204,8 @@ static int pick(const struct bench_config *cfg, const char *syscall, char *note,
 	char advice[512];
 
 	if (!picked.done || picked.wanted != cfg->attach) {
-		picked.kind = attach_pick(syscall, cfg->attach, picked.note, sizeof(picked.note));
+		picked.kind = attach_pick(syscall, cfg->attach, bench_tgid(), picked.note,
+					  sizeof(picked.note));
 		picked.wanted = cfg->attach;
 		picked.done = true;
 	}

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Empty programs that show which kind of attachment a kernel takes, and what it calls us. */
+/* Programs that show which kind of attachment works on a kernel, and what the kernel calls us. */
 #include "attach.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-static __always_inline int nothing(void *ctx)
+__u64 runs;
+
+static __always_inline int count_run(void *ctx)
 {
+	__sync_fetch_and_add(&runs, 1);
 	return 0;
 }
 
-SYSCALL_PROGS(getpgid, nothing)
+SYSCALL_PROGS(getpgid, count_run)
 
 __u32 seen_tgid;
 

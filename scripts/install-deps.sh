@@ -7,7 +7,7 @@ set -euo pipefail
 
 usage() {
 	cat <<'USAGE'
-Usage: scripts/install-deps.sh [--test] [--quiet]
+Usage: scripts/install-deps.sh [--test] [--vm] [--quiet]
 
 Install the packages that are missing for `make` and `make run`, on Debian,
 Ubuntu, Fedora, Arch and systems made from them. Tools and libraries that came
@@ -16,6 +16,7 @@ count as present. Uses sudo where it is not run as root and something is missing
 
   -t, --test   also what `make test`, `make check-asan`, `make check-tsan` and
                `make check-format` need
+      --vm     also what `make vmtest` needs
   -q, --quiet  print nothing where nothing is missing
   -h, --help   this text
 
@@ -62,6 +63,9 @@ test:tool jq:jq:jq:jq:jq
 test:tool strace:strace:strace:strace:strace
 test:tool jsonschema:python3-jsonschema:python3-jsonschema:python-jsonschema:jsonschema
 test:tool gnuplot:gnuplot-nox:gnuplot:gnuplot:gnuplot
+test:tool busybox:busybox-static:busybox:busybox:busybox
+test:tool cpio:cpio:cpio:cpio:cpio
+vm:tool qemu-system-x86_64:qemu-system-x86:qemu-system-x86-core:qemu-system-x86:qemu
 test:sanitizer asan:-:libasan:-:AddressSanitizer runtime of gcc
 test:sanitizer ubsan:-:libubsan:-:UndefinedBehaviorSanitizer runtime of gcc
 test:sanitizer tsan:-:libtsan:-:ThreadSanitizer runtime of gcc
@@ -69,6 +73,7 @@ NEEDS
 }
 
 with_tests=false
+with_vm=false
 quiet=false
 root=${INSTALL_DEPS_ROOT:-}
 os_release=${OS_RELEASE:-$root/etc/os-release}
@@ -181,9 +186,10 @@ find_missing() {
 	packages=()
 	names=()
 	while IFS=: read -r mode probe debian fedora arch name; do
-		if [[ $mode == test ]] && ! $with_tests; then
-			continue
-		fi
+		case $mode in
+		test) $with_tests || continue ;;
+		vm) $with_vm || continue ;;
+		esac
 		case $family in
 		debian) package=$debian ;;
 		fedora) package=$fedora ;;
@@ -267,6 +273,7 @@ install_arch() {
 while (($#)); do
 	case $1 in
 	-t | --test) with_tests=true ;;
+	--vm) with_vm=true ;;
 	-q | --quiet) quiet=true ;;
 	-h | --help)
 		usage
@@ -304,7 +311,8 @@ say "missing: ${packages[*]}"
 command -v "$manager" >/dev/null || die "$manager not found: please install them by hand"
 if [[ $(id -u) != 0 ]] && ! command -v sudo >/dev/null; then
 	die "not root, and there is no sudo: run 'scripts/install-deps.sh$(
-		! $with_tests || echo ' --test'
+		! $with_tests || printf ' --test'
+		! $with_vm || printf ' --vm'
 	)' as root"
 fi
 

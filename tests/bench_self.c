@@ -75,7 +75,7 @@ static void set_up(struct setup *s, bool libbpf, bool sampled)
 	int kind, err;
 
 	memset(s, 0, sizeof(*s));
-	kind = attach_pick("getpgid", ATTACH_AUTO, note, sizeof(note));
+	kind = attach_pick("getpgid", ATTACH_AUTO, attach_tgid(), note, sizeof(note));
 	if (kind < 0)
 		die(note, kind);
 	s->skel = ringbuf_bpf__open();

@@ -114,7 +114,7 @@ teardown() {
 @test "options that there are not" {
 	refused '' "--foo" '' --foo rb-custom
 	refused '' "Z" '' -Z rb-custom
-	refused '' "-9" '' -9 rb-custom
+	refused '' "'9'" '' -9 rb-custom
 	# an argument to a flag; an option without its argument
 	refused '' "--rb-b2b" '' --rb-b2b=1 rb-custom
 	refused '' "--rb-size" '' rb-custom --rb-size

@@ -7,7 +7,7 @@
 
 BUILD_TOOLS='gcc make pkg-config clang bpftool'
 BUILD_MODULES='libbpf libelf zlib libzstd capstone jansson libRmath'
-TEST_TOOLS='bats prove clang-format shellcheck mandoc setpriv unshare capsh jq strace jsonschema gnuplot'
+TEST_TOOLS='bats prove clang-format shellcheck mandoc setpriv unshare capsh jq strace jsonschema gnuplot busybox cpio'
 
 # Write a fake command; its text comes on standard input
 fake() {
@@ -242,7 +242,7 @@ APT='apt-get -o DPkg::Lock::Timeout=300'
 	[ "$status" -eq 0 ]
 	calls <<-EXPECTED
 		$APT update [noninteractive]
-		$APT install -y --no-install-recommends make bats perl libcmocka-dev clang-format shellcheck mandoc util-linux libcap2-bin jq strace python3-jsonschema gnuplot-nox [noninteractive]
+		$APT install -y --no-install-recommends make bats perl libcmocka-dev clang-format shellcheck mandoc util-linux libcap2-bin jq strace python3-jsonschema gnuplot-nox busybox-static cpio [noninteractive]
 	EXPECTED
 }
 
@@ -412,7 +412,7 @@ APT='apt-get -o DPkg::Lock::Timeout=300'
 	deps --test
 	[ "$status" -eq 0 ]
 	calls <<-EXPECTED
-		dnf install -y --setopt=install_weak_deps=False glibc-devel kernel-headers make clang bpftool libbpf-devel elfutils-libelf-devel zlib-devel libzstd-devel capstone-devel jansson-devel libRmath-devel bats perl-Test-Harness libcmocka-devel clang-tools-extra ShellCheck mandoc util-linux libcap jq strace python3-jsonschema gnuplot libasan libubsan libtsan
+		dnf install -y --setopt=install_weak_deps=False glibc-devel kernel-headers make clang bpftool libbpf-devel elfutils-libelf-devel zlib-devel libzstd-devel capstone-devel jansson-devel libRmath-devel bats perl-Test-Harness libcmocka-devel clang-tools-extra ShellCheck mandoc util-linux libcap jq strace python3-jsonschema gnuplot busybox cpio libasan libubsan libtsan
 	EXPECTED
 }
 
@@ -440,7 +440,7 @@ APT='apt-get -o DPkg::Lock::Timeout=300'
 	deps --test
 	[ "$status" -eq 0 ]
 	calls <<-EXPECTED
-		pacman -S --needed --noconfirm glibc linux-api-headers make clang bpf libbpf libelf zlib zstd capstone jansson r bats perl cmocka shellcheck util-linux libcap jq strace python-jsonschema gnuplot
+		pacman -S --needed --noconfirm glibc linux-api-headers make clang bpf libbpf libelf zlib zstd capstone jansson r bats perl cmocka shellcheck util-linux libcap jq strace python-jsonschema gnuplot busybox cpio
 	EXPECTED
 }
 
@@ -529,7 +529,7 @@ APT='apt-get -o DPkg::Lock::Timeout=300'
 @test "install-deps: --help" {
 	deps --help
 	[ "$status" -eq 0 ]
-	[[ $output == 'Usage: scripts/install-deps.sh [--test] [--quiet]'* ]]
+	[[ $output == 'Usage: scripts/install-deps.sh [--test] [--vm] [--quiet]'* ]]
 	calls </dev/null
 }
 

@@ -1,0 +1,278 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+#
+# scripts/vmtest.sh with a stand-in for qemu, which does what the file `guest` says. With the real
+# one it is `make vmtest`.
+# shellcheck disable=SC2016 # the guests expand their variables themselves
+
+VMTEST=$(realpath "$BATS_TEST_DIRNAME/../scripts/vmtest.sh")
+
+fail() {
+	echo "$*"
+	return 1
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export TMPDIR=$PWD/tmp XDG_CACHE_HOME=$PWD/cache QEMU=$PWD/qemu KVM_DEVICE=$PWD/no-kvm
+	mkdir tmp
+	echo 'no kernel' >bzImage
+	# A static program of any kind will do
+	STATIC=$(command -v busybox)
+
+	# Its variables: console, stdout, stderr, result (files), initrd, accel
+	cat >qemu <<'QEMU'
+#!/usr/bin/env bash
+echo $$ >qemu.pid
+printf '%s\n' "$@" >qemu.args
+while (($#)); do
+	case $1 in
+	-chardev)
+		port=${2#file,id=}
+		declare "${port%%,*}=${2##*path=}"
+		;;
+	-initrd) initrd=$2 ;;
+	-accel) accel=$2 ;;
+	esac
+	shift
+done
+source ./guest
+QEMU
+	chmod +x qemu
+
+	# One that ends well; the exit status of its command is in the file `answer`
+	echo 0 >answer
+	cat >good <<'GUEST'
+echo "Linux version 0" >"$console"
+mkdir -p r/out/sub
+cp answer r/status
+echo record >r/out/sub/file
+echo "to standard output" >"$stdout"
+echo "to standard error" >"$stderr"
+tar -czf "$result" -C r .
+GUEST
+	cp good guest
+}
+
+# Run it to its end: $status, the files out and err
+vmtest() {
+	vmtest_by "$VMTEST" --kernel bzImage --bench "$STATIC" "$@"
+}
+
+vmtest_by() {
+	status=0
+	"$@" >out 2>err || status=$?
+	echo "--- exit status $status; standard output and standard error:"
+	cat out err
+}
+
+exits() {
+	((status == $1)) || fail "exit status $status, not $1"
+}
+
+says() {
+	grep -qF -e "$1" err || fail "standard error does not say: $1"
+}
+
+says_not() {
+	! grep -qF -e "$1" err || fail "standard error says: $1"
+}
+
+# No process and no file
+nothing_left() {
+	[[ -z $(ls -A "$TMPDIR") ]] || fail "left in $TMPDIR: $(ls -A "$TMPDIR")"
+	! kill -0 "$(cat qemu.pid)" 2>/dev/null || fail 'qemu is left'
+}
+
+@test "output, exit status and files of the command come back" {
+	echo 7 >answer
+	vmtest --out here
+	exits 7
+	[[ $(cat out) == 'to standard output' ]]
+	says 'to standard error'
+	[[ $(cat here/sub/file) == record ]]
+	[[ $(cat here/console.log) == 'Linux version 0' ]]
+	nothing_left
+}
+
+@test "without --out, it says that files are dropped" {
+	vmtest
+	exits 0
+	says 'dropped: name a folder with --out'
+	nothing_left
+}
+
+@test "a guest that crashes: 125, with the console from the crash on" {
+	cat >guest <<-'GUEST'
+		printf '%s\n' one two three four 'BUG: unable to handle page fault' 'RIP: 0010:f' >"$console"
+		echo early >"$stdout"
+	GUEST
+	vmtest
+	exits 125
+	[[ $(cat out) == early ]]
+	says 'ended before the command did'
+	says '| BUG: unable to handle page fault'
+	says '| RIP: 0010:f'
+	says_not '| one'
+	nothing_left
+}
+
+@test "a result that was cut off is none" {
+	echo 'truncate -s -20 "$result"' >>guest
+	vmtest --out here
+	exits 125
+	[[ ! -e here/sub ]]
+	nothing_left
+}
+
+@test "what the guest's kernel complained about is shown, and the result stands" {
+	echo 'echo "[    1.2] WARNING: CPU: 0 PID: 1 at kernel/bpf/x.c:1 f+0x1" >>"$console"' >>guest
+	vmtest
+	exits 0
+	says 'the guest kernel complained'
+	says '| [    1.2] WARNING: CPU: 0'
+}
+
+@test "a qemu that does not start: 125, with its words" {
+	echo 'echo "qemu: no such machine" >&2; exit 1' >guest
+	vmtest
+	exits 125
+	says "never said a word (qemu's exit status 1)"
+	says 'qemu: no such machine'
+	nothing_left
+}
+
+@test "time-out: 124, with the end of the console" {
+	echo 'echo "the last words" >"$console"; exec sleep 1000' >guest
+	vmtest --timeout 1
+	exits 124
+	says 'not done after 1 s (--timeout)'
+	says '| the last words'
+	nothing_left
+}
+
+@test "a guest that has done its work and does not go down is no time-out" {
+	echo 3 >answer
+	echo 'exec sleep 1000' >>guest
+	vmtest --timeout 1
+	exits 3
+	nothing_left
+}
+
+@test "SIGINT and SIGTERM: 130 and 143, and nothing is left" {
+	echo 'echo up >"$console"; exec sleep 1000' >guest
+	for pair in INT:130 TERM:143; do
+		rm -f qemu.pid
+		vmtest_by timeout --foreground --preserve-status -s "${pair%:*}" 3 \
+			"$VMTEST" --kernel bzImage --bench "$STATIC"
+		exits "${pair#*:}"
+		nothing_left
+	done
+}
+
+@test "SIGKILL: qemu ends too" {
+	echo 'echo up >"$console"; exec sleep 1000' >guest
+	vmtest_by timeout --foreground -s KILL 3 "$VMTEST" --kernel bzImage --bench "$STATIC"
+	exits 137
+	for _ in {1..50}; do
+		kill -0 "$(cat qemu.pid)" 2>/dev/null || return 0
+		sleep 0.1
+	done
+	fail 'qemu is left'
+}
+
+@test "KVM where it works" {
+	touch kvm
+	KVM_DEVICE=kvm vmtest
+	exits 0
+	says_not emulating
+	grep -qx kvm qemu.args
+	nothing_left
+}
+
+@test "emulation where a guest in KVM gives no sign of life" {
+	touch kvm
+	echo 5 >answer
+	{ echo '[[ $accel != kvm ]] || exec sleep 1000'; cat good; } >guest
+	KVM_DEVICE=kvm vmtest
+	exits 5
+	[[ $(cat out) == 'to standard output' ]]
+	says 'no sign of life within 5 s: emulating'
+	grep -qx tcg qemu.args
+	nothing_left
+}
+
+@test "emulation where there is no KVM, with a word about it unless it was asked for" {
+	vmtest
+	says "no KVM (there is no $KVM_DEVICE): emulating"
+	grep -qx tcg qemu.args
+	vmtest --accel tcg
+	says_not emulating
+}
+
+@test "kernel arguments, memory and CPUs reach the machine" {
+	vmtest --append 'lockdown=integrity quiet' --cpus 3 --mem=77
+	exits 0
+	grep -qE '^console=.* panic=-1 .*lockdown=integrity quiet$' qemu.args
+	grep -qx 3 qemu.args
+	grep -qx 77 qemu.args
+}
+
+@test "the initramfs has what the guest needs, all of it root's" {
+	echo 'cp "$initrd" initramfs' >>guest
+	vmtest
+	cpio --quiet -t <initramfs >names
+	for name in init bin/busybox bin/bench bin/suite vmtest/suite vmtest/command \
+		vmtest/expect-6.1-amd64.tsv; do
+		grep -qx "$name" names || fail "no $name"
+	done
+	[[ -z $(cpio --quiet -tvn <initramfs | awk '$3 != 0 || $4 != 0') ]]
+	[[ $(cpio --quiet -i --to-stdout vmtest/command <initramfs) == "'suite' " ]]
+}
+
+@test "the command arrives as it was given, word for word" {
+	words=(printf '[%s]\n' "it's" 'a  b' '$HOME "q" `id`' '' $'two\nlines' '*')
+	echo 'cp "$initrd" initramfs' >>guest
+	vmtest -- "${words[@]}"
+	cpio --quiet -i --to-stdout vmtest/command <initramfs >script
+	[[ $(sh ./script) == "$("${words[@]}")" ]]
+}
+
+@test "a kernel tree will do for --kernel" {
+	mkdir -p tree/arch/x86/boot
+	echo built >tree/arch/x86/boot/bzImage
+	vmtest --arch x86_64 --kernel tree
+	grep -qx 'tree/arch/x86/boot/bzImage' qemu.args
+}
+
+@test "bad arguments: 64, one line that names option and value, and no qemu" {
+	while IFS='|' read -r option value words; do
+		vmtest "$option" "$value"
+		exits 64
+		[[ $(cat err) == "vmtest: $option: $words"* ]] || fail "says something else"
+		[[ $(wc -l <err) == 1 && ! -s out && ! -e qemu.pid ]]
+	done <<-'CASES'
+		--kernel|nowhere|there is no 'nowhere'
+		--accel|xen|'xen' is not one of auto, kvm, tcg
+		--arch|vax|'vax' is not one of x86_64, arm64
+		--cpus|0|'0' is not a whole number above 0
+		--cpus|2x|'2x' is not a whole number above 0
+		--mem|-5|'-5' is not a whole number above 0
+		--timeout|1.5|'1.5' is not a whole number above 0
+		--bench|/nowhere|there is no program '/nowhere'
+		--bench|/usr/bin/env|'/usr/bin/env' is not static
+		--out|/dev/null/x|cannot make '/dev/null/x'
+	CASES
+	vmtest --cpus
+	exits 64
+	says '--cpus needs a value'
+	vmtest --unknown
+	exits 64
+	says 'Usage: '
+}
+
+@test "no qemu: says which package to install" {
+	QEMU=qemu-system-x86_64-is-not-here vmtest --arch x86_64
+	exits 125
+	says 'no qemu-system-x86_64-is-not-here: install qemu-system-x86'
+}
