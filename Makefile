@@ -186,13 +186,19 @@ test: test-deps
 check: $(BIN) $(UNITS)
 	$(Q)BUILD=$(B) BENCH=$(BIN) SANITIZED=$(SANITIZED) tests/run $(TESTS)
 
+# Those that run the program itself; not those of the build, of scripts and of texts.
+SANITIZER_TESTS = $(UNIT_SRCS) $(filter-out $(addprefix tests/,build.bats docs.bats \
+		  install-deps.bats matrix.bats scripts.bats vmtest.bats),$(sort $(wildcard tests/*.bats)))
+
 .PHONY: check-asan check-tsan
 check-asan:
 	$(Q)$(MAKE) O=$(O)/asan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
-		SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' SANITIZED=1 check
+		SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' SANITIZED=1 \
+		TESTS='$(SANITIZER_TESTS)' check
 check-tsan:
 	$(Q)$(MAKE) O=$(O)/tsan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
-		SANITIZE='-fsanitize=thread -Wno-tsan' SANITIZED=1 check
+		SANITIZE='-fsanitize=thread -Wno-tsan' SANITIZED=1 \
+		TESTS='$(SANITIZER_TESTS)' check
 
 # What the runner itself costs: figures, not a test.
 $(B)/tests/bench_self: $(B)/tests/bench_self.o $(LIB_OBJS)
@@ -202,6 +208,12 @@ $(B)/tests/bench_self: $(B)/tests/bench_self.o $(LIB_OBJS)
 .PHONY: bench-self
 bench-self: $(BIN) $(B)/tests/bench_self
 	$(Q)$(B)/tests/bench_self ./$(BIN)
+
+# Do the statements that published results agree in hold here?
+.PHONY: claims
+claims: test-deps
+	$(Q)$(MAKE) $(BIN)
+	$(Q)BENCH=$(abspath $(BIN)) scripts/claims.sh $(CLAIMS)
 
 # ---- the guest: every benchmark on another kernel, in a virtual machine
 
@@ -266,7 +278,7 @@ clean:
 .PHONY: help
 help:
 	@sed -n 's/^# *\(make.*\)/\1/p' Makefile
-	@echo 'check check-asan check-tsan check-format format install clean bench-self vmtest vmtest-arm64'
+	@echo 'check check-asan check-tsan check-format format install clean bench-self claims vmtest vmtest-arm64 matrix'
 
 .DELETE_ON_ERROR:
 -include $(OBJS:.o=.d) $(UNITS:=.d) $(B)/tests/bench_self.d $(BPF_SRCS:progs/%.bpf.c=$(B)/progs/%.bpf.d)

@@ -1,0 +1,386 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What published results agree in (reference/claims.tsv), held against this machine.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+about() {
+	cat <<'END'
+Usage: scripts/claims.sh [OPTION...]
+
+Take each statement in which the published results agree, measure what it needs,
+and print: the claim, the published figures, the figures here, and whether it
+holds, does not hold, is not shown (the difference may be chance), or cannot be
+run here and why. Other machines give other figures: it is the shapes that are
+to hold.
+END
+}
+
+about_more() {
+	cat <<'END'
+The commands of all claims are run in turn, those of one claim next to each
+other and in the opposite order every other round, so that a machine that drifts
+does so for all alike. Exit status: 0 it ran to its end, whatever holds; 1 a run
+failed; 64 usage; 130 or 143 interrupted (what has been measured is printed).
+END
+}
+
+runs='' warmup='' duration='' interval=100 quick=false records='' only='' list=$top/reference/claims.tsv
+
+check_runs() {
+	[[ $1 =~ ^([4-9]|[1-9][0-9]{1,3})$ ]] ||
+		echo 'it takes a whole number from 4 on: with fewer nothing can be shown'
+}
+
+opt -n --runs NUM runs check_runs 'runs of each side of a comparison (default 5)'
+opt -w --warmup SEC warmup check_number 'thrown away before each run (default 1; 0 with --quick)'
+opt -d --duration SEC duration check_positive 'measured in each run (default 2; 1 with --quick)'
+opt '' --interval MS interval check_positive 'sampling interval (default 100)'
+opt -q --quick '' quick '' 'roughly, in a third of the time'
+opt -o --records FILE records check_writable 'append a record of each run to FILE'
+opt '' --only REGEX only '' 'only claims whose family or words match'
+opt '' --claims FILE list check_readable 'the table of claims (default reference/claims.tsv)'
+opt '' --bench FILE BENCH check_program 'the program to run (default ./bench)'
+
+parse_args "$@"
+((!${#args[@]})) || usage_error "'${args[0]}' is no option"
+check_value --bench check_program "$BENCH"
+need jq jq
+if $quick; then
+	: "${warmup:=0}" "${duration:=1}"
+fi
+: "${runs:=5}" "${warmup:=1}" "${duration:=2}"
+scratch
+
+# ---- the table
+
+producers=$((nr_cpus < 4 ? nr_cpus : 4))
+family=() kind=() limit=() cpus=() claim=() published_a=() published_b=() side_a=() side_b=()
+
+arguments() {
+	local text=$1
+	text=${text//@P/$producers}
+	text=${text//@C/$(first_cpu)}
+	[[ $text != - ]] || text=''
+	echo "$text"
+}
+
+while IFS=$'\t' read -r f k l c words pa pb a b; do
+	[[ $f != family ]] || continue
+	[[ -z $only || "$f $words" =~ $only ]] || continue
+	family+=("$f") kind+=("$k") limit+=("$l") cpus+=("$c") claim+=("$words")
+	published_a+=("$pa") published_b+=("$pb")
+	side_a+=("$(arguments "$a")") side_b+=("$(arguments "$b")")
+done < <(sed '/^#/d' "$list")
+((${#claim[@]})) || die "no claim matches '$only'" 64
+
+# Commands, each once, in the order of the claims; index_of: from arguments to number
+commands=()
+declare -A index_of=()
+for i in "${!claim[@]}"; do
+	for a in "${side_a[i]}" "${side_b[i]}"; do
+		[[ -n $a && -z ${index_of[$a]:-} ]] || continue
+		index_of[$a]=${#commands[@]}
+		commands+=("$a")
+	done
+done
+
+# ---- runs
+
+why=()     # of each command: why it could not be run; empty: it could
+verified=() # of each command: what --verify said
+failures=0
+
+records_of() {
+	echo "$scratch_dir/$1.jsonl"
+}
+
+run_command() {
+	local n=$1 status=0 options words
+	read -r -a words <<<"${commands[n]}"
+	options=("-w$warmup" "-d$duration" -a --interval "$interval")
+	run_child "${as_root[@]}" "$BENCH" "${options[@]}" -o "$(records_of "$n")" "${words[@]}" \
+		>"$scratch_dir/out" 2>"$scratch_dir/err" || status=$?
+	((!interrupted)) || return 0
+	if ((status)); then
+		why[n]=$(why_failed "$scratch_dir/err" | sed 's/^[^ ]*: unavailable: //')
+		if ((status != 4)); then
+			failures=$((failures + 1))
+			why[n]="exit status $status: ${why[n]}"
+		fi
+	fi
+	verified[n]=$(sed -n 's/^bench: note: verified: //p' "$scratch_dir/err")
+}
+
+# What has to be run in a round: in the first all that some claim takes and that this machine has the
+# CPUs for, then what is compared and can be.
+to_run() {
+	local round=$1 i a b
+	for i in "${!claim[@]}"; do
+		((cpus[i] <= nr_cpus)) || continue
+		a=${index_of[${side_a[i]}]}
+		if [[ -z ${side_b[i]} ]]; then
+			((round > 1)) || echo "$a"
+			continue
+		fi
+		b=${index_of[${side_b[i]}]}
+		((round == 1)) || [[ -z ${why[a]:-}${why[b]:-} ]] || continue
+		printf '%s\n' "$a" "$b"
+	done | awk '!seen[$0]++'
+}
+
+((${#as_root[@]} == 0)) || [[ ${as_root[0]} != sudo ]] || sudo -v
+started=$SECONDS measured=0
+for ((round = 1; round <= runs && !interrupted; round++)); do
+	mapfile -t todo < <(to_run "$round" | if ((round % 2)); then cat; else tac; fi)
+	for n in "${todo[@]}"; do
+		((!interrupted)) || break
+		left=$(((runs - round + 1) * ${#todo[@]} * (warmup + duration + 1)))
+		((!measured)) || left=$(((SECONDS - started) * (
+			(runs - round + 1) * ${#todo[@]} - measured % ${#todo[@]}) / measured))
+		progress "[round $round of $runs, $(duration "$left") left] ${commands[n]}"
+		run_command "$n"
+		measured=$((measured + 1))
+	done
+done
+clear_progress
+
+# ---- figures
+
+# published WHERE: that figure, or '-'
+published() {
+	local column
+	[[ $1 != - ]] || {
+		echo -
+		return
+	}
+	column=${1##*|}
+	awk -F '\t' -v keys="${1%|*}" -v column="${column%/*}" \
+		-v by="$([[ $column == */* ]] && echo "${column#*/}" || echo 1)" '
+		BEGIN { n = split(keys, key, "|") }
+		/^#/ { next }
+		!col { for (i = 1; i <= NF; i++) if ($i == column) col = i; next }
+		{
+			for (i = 2; i <= n && $(i - 1) == key[i]; i++)
+				;
+			if (i > n) { print by == 1 ? $col : $col / by; found = 1; exit }
+		}
+		END { if (!found) print "-" }' "$top/reference/${1%%|*}.tsv"
+}
+
+# compared A B: "MEDIAN_A MEDIAN_B P LOW HIGH UNIT" of two files of records, LOW and HIGH being the
+# 95 % interval of A's ratio to B; '-' stands for what there is none of
+compared() {
+	"$BENCH" -C "$2" "$1" --match env.machine --csv 2>"$scratch_dir/err" |
+		awk -F , -v unit="$(jq -r -s '.[0].summary.unit' "$1")" '
+			NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+			function number(name, scale) {
+				if ($at[name] == "")
+					return "-"
+				return scale ? 1 + $at[name] / 100 : $at[name]
+			}
+			NR == 2 {
+				print number("new_median"), number("base_median"), number("p"),
+					number("change_ci95_low_pct", 1),
+					number("change_ci95_high_pct", 1), unit
+			}'
+}
+
+# The same of the relative deviations of the runs
+deviations() {
+	local side
+	for side in "$1" "$2"; do
+		jq -c '.summary.unit = "%" | .summary.mean = 100 * .summary.stddev / .summary.mean' \
+			"$side" >"$side.deviation"
+	done
+	compared "$1.deviation" "$2.deviation"
+}
+
+# false_positives RECORDS PUBLISHED: "VERDICT WORDS", see lib/bloom_theory.h for the formulas
+false_positives() {
+	jq -r -s '.[0] | [.params.nr_entries, .params.nr_hash_funcs, ([.samples[].hits] | add),
+		([.samples[].false_hits] | add)] | @tsv' "$1" |
+		awk -v printed="$2" '{
+			n = $1; k = $2; lookups = $3
+			for (bits = 64; bits < int(n * k / 5) * 7; bits *= 2)
+				;
+			c = k * n / bits
+			f = 1 - exp(-c)
+			p = f ^ k
+			fill = (k * p / f) ^ 2 * (exp(-c) - (1 + c) * exp(-2 * c)) / bits
+			sd = sqrt(p * (1 - p) / lookups + fill)
+			here = $4 / lookups
+			off = (here - p) / sd
+			# That runner counts a false hit twice in its denominator; its figures agree with
+			# theory to 0.12 percentage points
+			x = printed / 100
+			true_printed = x / (1 - x)
+			gap = here / (1 + here) - x
+			good = off <= 5 && off >= -5 && gap * gap <= (5 * sd + 0.0012) ^ 2
+			printf "%s published %s %%, which is %.2f %% of the lookups|here      %.3f %%, theory %.3f %%: %+.1f standard deviations\n",
+				good ? "holds" : "does not hold", printed, 100 * true_printed,
+				100 * here, 100 * p, off
+		}' | sed 's/^holds /holds|/; s/^does not hold /does not hold|/'
+}
+
+# verdict KIND LIMIT A B P LOW HIGH: see reference/claims.tsv for the kinds. What the interval of the
+# ratio allows, but the medians do not show, is not shown.
+verdict() {
+	awk -v kind="$1" -v limit="$2" -v a="$3" -v b="$4" -v p="$5" -v low="$6" -v high="$7" '
+		function differ() { return p != "-" && p < 0.05 }
+		function between(x, y) { return ratio >= x && ratio <= y }
+		BEGIN {
+			ratio = b > 0 ? a / b : 0
+			narrow = limit / 100
+			yes = no = 0
+			if (kind == "beats" || kind == "scales") {
+				yes = ratio >= limit && differ()
+				no = high != "-" && high < limit || ratio < 1 && differ()
+			} else if (kind == "within") {
+				yes = between(1 - narrow, 1 + narrow)
+				no = low != "-" && (high < 1 - narrow || low > 1 + narrow)
+			} else {
+				if (kind == "keeps-up")
+					yes = ratio >= 1 || !differ()
+				else if (kind == "steady")
+					yes = ratio <= 1 || !differ()
+				else if (kind == "slower")
+					yes = !differ() || between(1 - narrow, 1)
+				no = !yes
+			}
+			print yes ? "holds" : no ? "does not hold" : "not shown"
+		}'
+}
+
+# p as it is printed, if there is one
+p_of() {
+	[[ ! $1 =~ ^[0-9] ]] || printf ", p %.2g" "$1"
+}
+
+# "A vs B M/s: R times", R left out where a figure is none
+pair() {
+	awk -v a="$1" -v b="$2" -v unit="$3" 'BEGIN {
+		fmt = "%.3f"
+		if (a == "-" && b == "-") { print "-"; exit }
+		if (a == "-") printf "-"
+		else printf fmt, a
+		if (b != "-") {
+			printf " vs " fmt "%s", b, unit == "" ? "" : " " unit
+			if (a != "-" && b > 0) {
+				fmt = a / b < 10 ? ": %.2f times" : ": %.0f times"
+				printf fmt, a / b
+			}
+		} else printf " %s", unit
+		print ""
+	}'
+}
+
+# ---- the table of results
+
+declare -A total=([holds]=0 ['does not hold']=0 ['not shown']=0 ['cannot be run']=0)
+
+# row NUMBER VERDICT CLAIM LINE...: in 75 columns
+row() {
+	local text=$3 line
+	total[$2]=$((total[$2] + 1))
+	{
+		fold -s -w 56 <<<"$text"
+		for line in "${@:4}"; do
+			fold -s -w 56 <<<"$line"
+		done
+	} | sed 's/ *$//' | awk -v n="$1" -v verdict="$2" '
+		NR == 1 { printf "%2d %-14s  %s\n", n, verdict, $0 }
+		NR > 1 { printf "%19s%s\n", "", $0 }'
+}
+
+# judge NUMBER: one claim
+judge() {
+	local i=$1 a b here pub_a pub_b lim unit result lines
+	local -a figure
+	lim=${limit[i]} unit=M/s
+	pub_a=$(published "${published_a[i]}") pub_b=$(published "${published_b[i]}")
+	[[ ${kind[i]} != steady ]] || unit=''
+	[[ ${published_a[i]} != bpf_loop* || ${kind[i]} == steady ]] || unit='M ops/s'
+	lines=()
+	[[ $pub_a == - || ${kind[i]} == rate ]] || lines=("published $(pair "$pub_a" "$pub_b" "$unit")")
+
+	if ((cpus[i] > nr_cpus)); then
+		row $((i + 1)) 'cannot be run' "${claim[i]}" "${lines[@]}" \
+			"here: it takes ${cpus[i]} CPUs, and there are $nr_cpus"
+		return
+	fi
+	for side in "${side_a[i]}" "${side_b[i]}"; do
+		[[ -n $side ]] || continue
+		b=${index_of[$side]}
+		[[ -e $(records_of "$b") || -n ${why[b]:-} ]] || why[b]='not measured, interrupted'
+		[[ -z ${why[b]:-} ]] || {
+			row $((i + 1)) 'cannot be run' "${claim[i]}" "${lines[@]}" "here: ${why[b]}"
+			return
+		}
+	done
+	a=$(records_of "${index_of[${side_a[i]}]}")
+	case ${kind[i]} in
+	rate)
+		IFS='|' read -r result pub_a here < <(false_positives "$a" "$pub_a")
+		row $((i + 1)) "$result" "${claim[i]}" "$pub_a" "$here"
+		return
+		;;
+	counted)
+		here=${verified[index_of[${side_a[i]}]]}
+		[[ -n $here ]] && result=holds || result='does not hold'
+		row $((i + 1)) "$result" "${claim[i]}" "${here:-bench did not say that they are equal}"
+		return
+		;;
+	drops)
+		read -r here result < <(jq -r -s '
+			"\([.[].summary.drops_mean] | sort | .[length / 2 | floor]) \(all(.[]; .summary.drops_mean > 0))"' "$a")
+		[[ $result == true ]] && result=holds || result='does not hold'
+		row $((i + 1)) "$result" "${claim[i]}" "published drops ${lines[0]#published }" \
+			"here      drops $(pair "$here" - M/s)"
+		return
+		;;
+	scales) lim=$(awk -v l="$lim" -v p="$producers" 'BEGIN { print l * p }') ;;
+	esac
+	b=$(records_of "${index_of[${side_b[i]}]}")
+	if [[ ${kind[i]} == steady ]]; then
+		read -r -a figure < <(deviations "$a" "$b")
+	else
+		read -r -a figure < <(compared "$a" "$b")
+	fi
+	if ((${#figure[@]} < 6)); then
+		row $((i + 1)) 'cannot be run' "${claim[i]}" "${lines[@]}" \
+			"here: cannot compare: $(why_failed "$scratch_dir/err")"
+		failures=$((failures + 1))
+		return
+	fi
+	result=$(verdict "${kind[i]}" "$lim" "${figure[@]:0:5}")
+	here="$(pair "${figure[0]}" "${figure[1]}" "${figure[*]:5}")$(p_of "${figure[2]}")"
+	row $((i + 1)) "$result" "${claim[i]}" "${lines[@]}" "here      $here"
+}
+
+echo "Claims of published results, on $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n1)" | fold -s -w 75
+echo "with $nr_cpus CPUs, Linux $(uname -r). Figures are medians of $runs runs of $duration s."
+last=''
+for i in "${!claim[@]}"; do
+	if [[ ${family[i]} != "$last" ]]; then
+		printf '\n%s\n%s\n' "${family[i]}" "${family[i]//?/-}"
+		last=${family[i]}
+	fi
+	judge "$i" || {
+		failures=$((failures + 1))
+		row $((i + 1)) 'cannot be run' "${claim[i]}" 'here: the records cannot be read'
+	}
+done
+printf '\n%d claims: %d hold, %d do not, %d are not shown, %d cannot be run here (%s)\n' \
+	"${#claim[@]}" "${total[holds]}" "${total['does not hold']}" "${total['not shown']}" \
+	"${total['cannot be run']}" "$(duration $((SECONDS - started)))"
+
+if [[ -n $records ]]; then
+	for n in "${!commands[@]}"; do
+		[[ ! -e $(records_of "$n") ]] || cat "$(records_of "$n")"
+	done >>"$records"
+fi
+((!interrupted)) || die interrupted "$interrupted"
+((!failures)) || die "$failures runs or comparisons failed"
