@@ -33,6 +33,7 @@ BENCH=${BENCH:-./bench}
 
 @test "README names only files that there are" {
 	local file
+	# shellcheck disable=SC2016 # backquotes as they stand in the text
 	for file in $(grep -oE '`(scripts|tests|lib|benchs|progs|reference|docs)/[A-Za-z0-9_./-]+`' README.md | tr -d '`'); do
 		echo "$file"
 		[[ $file == *NAME* ]] || [ -e "$file" ]

@@ -28,7 +28,7 @@
 
 #include "lib/bench_run.h"
 
-#define NS_PER_S 1000000000ULL
+#define NS_PER_S  1000000000ULL
 #define NS_PER_MS 1000000ULL
 
 /* Nothing here takes so long but by a hang; shorter than the core's own time limit for threads. */
@@ -61,7 +61,7 @@ static void sleep_ns(uint64_t ns)
 }
 
 #define ADD(v, n) __atomic_add_fetch(&(v), (n), __ATOMIC_SEQ_CST)
-#define READ(v) __atomic_load_n(&(v), __ATOMIC_SEQ_CST)
+#define READ(v)	  __atomic_load_n(&(v), __ATOMIC_SEQ_CST)
 
 /* What the made-up benchmarks saw; cleared before each test. */
 static struct {
@@ -1123,8 +1123,12 @@ static void conserved(void **state)
 	struct outcome o;
 
 	(void)state;
-	plan.conservation = (struct bench_conservation){ .has_records = true, .has_consumed = true,
-		.attempts = 12, .submitted = 9, .consumed = 9, .drops = 3 };
+	plan.conservation = (struct bench_conservation){ .has_records = true,
+							 .has_consumed = true,
+							 .attempts = 12,
+							 .submitted = 9,
+							 .consumed = 9,
+							 .drops = 3 };
 	run_short(&fake, &cfg, 1, &o);
 	assert_fine(&o);
 	assert_int_equal(seen.conserves, 1);
@@ -1154,20 +1158,32 @@ static void one_record_too_few_or_too_many(void **state)
 	const uint64_t huge = 1ULL << 60;
 
 	(void)state;
-	assert_not_conserved((struct bench_conservation){ .has_consumed = true, .attempts = 12,
-				     .submitted = 9, .consumed = 8, .drops = 3 },
+	assert_not_conserved((struct bench_conservation){ .has_consumed = true,
+							  .attempts = 12,
+							  .submitted = 9,
+							  .consumed = 8,
+							  .drops = 3 },
 			     "9 submitted, but 8 consumed");
-	assert_not_conserved((struct bench_conservation){ .has_consumed = true, .attempts = 12,
-				     .submitted = 9, .consumed = 10, .drops = 3 },
+	assert_not_conserved((struct bench_conservation){ .has_consumed = true,
+							  .attempts = 12,
+							  .submitted = 9,
+							  .consumed = 10,
+							  .drops = 3 },
 			     "9 submitted, but 10 consumed");
-	assert_not_conserved((struct bench_conservation){ .has_consumed = true, .attempts = 12,
-				     .submitted = 9, .consumed = 9, .drops = 2 },
+	assert_not_conserved((struct bench_conservation){ .has_consumed = true,
+							  .attempts = 12,
+							  .submitted = 9,
+							  .consumed = 9,
+							  .drops = 2 },
 			     "12 attempts, but 9 submitted + 2 dropped");
-	assert_not_conserved((struct bench_conservation){ .attempts = 12, .submitted = 9, .drops = 4 },
-			     "12 attempts, but 9 submitted + 4 dropped");
+	assert_not_conserved(
+		(struct bench_conservation){ .attempts = 12, .submitted = 9, .drops = 4 },
+		"12 attempts, but 9 submitted + 4 dropped");
 	/* a difference of one is seen in any number */
-	assert_not_conserved((struct bench_conservation){ .has_consumed = true, .attempts = huge,
-				     .submitted = huge, .consumed = huge + 1 },
+	assert_not_conserved((struct bench_conservation){ .has_consumed = true,
+							  .attempts = huge,
+							  .submitted = huge,
+							  .consumed = huge + 1 },
 			     "1152921504606846976 submitted, but 1152921504606846977 consumed");
 }
 
@@ -1178,8 +1194,9 @@ static void only_what_is_there_is_compared(void **state)
 	struct outcome o;
 
 	(void)state;
-	plan.conservation = (struct bench_conservation){ .has_records = true, .attempts = 12,
-		.submitted = 9, .drops = 3 };
+	plan.conservation = (struct bench_conservation){
+		.has_records = true, .attempts = 12, .submitted = 9, .drops = 3
+	};
 	run_short(&fake, &cfg, 1, &o);
 	assert_fine(&o);
 	bench_result_free(&o.res);
@@ -1537,8 +1554,8 @@ static void counters_are_apart_and_add_up(void **state)
 		bench_counter_add(&c[i], 1ULL << (10 * i));
 	bench_counter_add(&c[4], 1);
 	assert_int_equal(bench_counter_read(&c[4]), (1ULL << 40) + 1);
-	assert_int_equal(bench_counters_sum(c, 5), 1 + (1 << 10) + (1 << 20) + (1 << 30) +
-						      (1ULL << 40) + 1);
+	assert_int_equal(bench_counters_sum(c, 5),
+			 1 + (1 << 10) + (1 << 20) + (1 << 30) + (1ULL << 40) + 1);
 	assert_int_equal(bench_counters_sum(c, 0), 0);
 	free(c);
 	c = bench_counters_alloc(0);

@@ -153,7 +153,8 @@ static void defaults_are_put_in(void **state)
 
 static void defaults_are_put_in_again(void **state)
 {
-	assert_int_equal(PARSE("-f", "-n7", "--size=8", "--mark", "0", "--colour=blue", "-wabc"), 0);
+	assert_int_equal(PARSE("-f", "-n7", "--size=8", "--mark", "0", "--colour=blue", "-wabc"),
+			 0);
 	opttab_free(&tab);
 	assert_int_equal(init(state), 0);
 	defaults_are_put_in(state);
@@ -162,8 +163,8 @@ static void defaults_are_put_in_again(void **state)
 static void all_spellings(void **state)
 {
 	(void)state;
-	assert_int_equal(PARSE("-f", "-n", "7", "--size=8", "--mark", "0", "--colour=blue", "-wabc"),
-			 0);
+	assert_int_equal(
+		PARSE("-f", "-n", "7", "--size=8", "--mark", "0", "--colour=blue", "-wabc"), 0);
 	assert_true(flag);
 	assert_int_equal(num, 7);
 	assert_int_equal(size, 8);
@@ -201,7 +202,8 @@ static void given_is_what_was_there(void **state)
 
 static void assert_refused(const char *arg, const char *words)
 {
-	assert_int_equal(PARSE("-n42", "--size=512", "--colour=blue", "-wkeep", arg, "-n43"), EINVAL);
+	assert_int_equal(PARSE("-n42", "--size=512", "--colour=blue", "-wkeep", arg, "-n43"),
+			 EINVAL);
 	assert_string_equal(err, words);
 	/* what it was before, and what comes after it is not looked at */
 	assert_int_equal(num, 42);
@@ -213,13 +215,16 @@ static void assert_refused(const char *arg, const char *words)
 static void refusals_name_option_value_and_what_is_allowed(void **state)
 {
 	(void)state;
-	assert_refused("-n0", "-n, --num: '0' is not allowed: it takes a whole number from 1 to 100");
+	assert_refused("-n0",
+		       "-n, --num: '0' is not allowed: it takes a whole number from 1 to 100");
 	assert_refused("--num=101",
 		       "-n, --num: '101' is not allowed: it takes a whole number from 1 to 100");
 	assert_refused("--number=5x",
 		       "-n, --num: '5x' is not allowed: it takes a whole number from 1 to 100");
-	assert_refused("--num=", "-n, --num: '' is not allowed: it takes a whole number from 1 to 100");
-	assert_refused("-n 5", "-n, --num: ' 5' is not allowed: it takes a whole number from 1 to 100");
+	assert_refused("--num=",
+		       "-n, --num: '' is not allowed: it takes a whole number from 1 to 100");
+	assert_refused("-n 5",
+		       "-n, --num: ' 5' is not allowed: it takes a whole number from 1 to 100");
 	assert_refused("-n99999999999999999999",
 		       "-n, --num: '99999999999999999999' is not allowed: "
 		       "it takes a whole number from 1 to 100");
@@ -315,7 +320,8 @@ static void help_follows_from_the_table(void **state)
 	fclose(f);
 	unsetenv("ARGP_HELP_FMT");
 	assert_non_null(strstr(text, "-f, --flag                 A flag\n"));
-	assert_non_null(strstr(text, "-n, --num=NUM              A number (default 5; 1 to 100)\n"));
+	assert_non_null(
+		strstr(text, "-n, --num=NUM              A number (default 5; 1 to 100)\n"));
 	assert_non_null(strstr(text, "--size=BYTES           A size (default 64; "
 				     "a power of two, 8 to 1024)\n"));
 	assert_non_null(strstr(text, "--mark=NUM             A mark (default whatever fits; "

@@ -15,7 +15,7 @@
 #include "lib/report.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-#define SEC 1000000000ULL
+#define SEC	      1000000000ULL
 
 static void assert_near(double got, double want)
 {
@@ -244,7 +244,8 @@ static void summaries_in_numbers(void **state)
 {
 	static const struct sample s[] = {
 		{ .dt_ns = SEC, .res = { .hits = 4000000, .drops = 3000000, .false_hits = 40000 } },
-		{ .dt_ns = SEC, .res = { .hits = 6000000, .drops = 2000000, .false_hits = 180000 } },
+		{ .dt_ns = SEC,
+		  .res = { .hits = 6000000, .drops = 2000000, .false_hits = 180000 } },
 	};
 	struct report_summary sum;
 
