@@ -10,16 +10,14 @@
  * not run inside itself, which private stacks need, is there for both (the kernel makes it for
  * every raw_tp program).
  */
-#include <linux/membarrier.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "bench.h"
+#include "lib/hook.h"
 #include "lib/jit.h"
 #include "private_stack.skel.h"
 
@@ -218,7 +216,7 @@ static void private_stack_conserve(struct bench_run *run, struct bench_conservat
 	 */
 	bpf_link__destroy(ctx->link);
 	ctx->link = NULL;
-	syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	hook_quiesce();
 	c->prog_fd = bpf_program__fd(ctx->prog);
 	c->runs = bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_HITS) +
 		  bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_OTHERS);

@@ -809,64 +809,54 @@ static int pb_custom_consumer(struct bench_thread *t)
 
 /* ---- the benchmarks */
 
+/* clang-format off */
+#define RINGBUFS_COMMON				\
+	.report = &report_hits_drops,		\
+	.consumers = ringbufs_consumers,	\
+	.teardown = ringbufs_teardown,		\
+	.producer = ringbufs_producer,		\
+	.measure = ringbufs_measure,		\
+	.conserve = ringbufs_conserve
+/* clang-format on */
+
 static const struct bench rb_libbpf = {
 	.name = "rb-libbpf",
 	.desc = "records through a BPF ring buffer, consumed by libbpf's ring_buffer__poll()",
-	.report = &report_hits_drops,
-	.consumers = ringbufs_consumers,
+	RINGBUFS_COMMON,
 	.check = rb_check,
 	.probe = rb_probe,
 	.setup = rb_libbpf_setup,
-	.teardown = ringbufs_teardown,
-	.producer = ringbufs_producer,
 	.consumer = rb_libbpf_consumer,
-	.measure = ringbufs_measure,
-	.conserve = ringbufs_conserve,
 };
 
 static const struct bench rb_custom = {
 	.name = "rb-custom",
 	.desc = "records through a BPF ring buffer, consumed by a loop of our own",
-	.report = &report_hits_drops,
-	.consumers = ringbufs_consumers,
+	RINGBUFS_COMMON,
 	.check = rb_check,
 	.probe = rb_probe,
 	.setup = rb_custom_setup,
-	.teardown = ringbufs_teardown,
-	.producer = ringbufs_producer,
 	.consumer = rb_custom_consumer,
-	.measure = ringbufs_measure,
-	.conserve = ringbufs_conserve,
 };
 
 static const struct bench pb_libbpf = {
 	.name = "pb-libbpf",
 	.desc = "records through perf buffers, consumed by libbpf's perf_buffer__poll()",
-	.report = &report_hits_drops,
-	.consumers = ringbufs_consumers,
+	RINGBUFS_COMMON,
 	.check = pb_check,
 	.probe = pb_probe,
 	.setup = pb_libbpf_setup,
-	.teardown = ringbufs_teardown,
-	.producer = ringbufs_producer,
 	.consumer = pb_libbpf_consumer,
-	.measure = ringbufs_measure,
-	.conserve = ringbufs_conserve,
 };
 
 static const struct bench pb_custom = {
 	.name = "pb-custom",
 	.desc = "records through perf buffers, consumed by a loop of our own",
-	.report = &report_hits_drops,
-	.consumers = ringbufs_consumers,
+	RINGBUFS_COMMON,
 	.check = pb_check,
 	.probe = pb_probe,
 	.setup = pb_custom_setup,
-	.teardown = ringbufs_teardown,
-	.producer = ringbufs_producer,
 	.consumer = pb_custom_consumer,
-	.measure = ringbufs_measure,
-	.conserve = ringbufs_conserve,
 };
 
 static const struct bench *const ringbufs_benchs[] = {
