@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <inttypes.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -7,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +26,12 @@
 /* Far beyond any drain: a thread that has not ended by then never will. */
 #define STOP_TIMEOUT_NS (60ULL * 1000 * 1000 * 1000)
 
+enum gate {
+	GATE_SHUT,
+	GATE_OPEN,
+	GATE_ABORT,
+};
+
 /* What a run needs besides what benchmarks see of it. */
 struct run_state {
 	struct bench_run run;
@@ -37,11 +46,11 @@ struct run_state {
 	bool noise_started;
 
 	struct sigaction old_kick; /* what the caller does at KICK_SIGNAL */
+	int gate; /* enum gate, a futex: where new threads wait */
 	bool stuck; /* a thread does not stop */
 
 	pthread_mutex_t lock; /* for what follows, and worker.done */
 	pthread_cond_t changed; /* CLOCK_MONOTONIC */
-	enum { GATE_SHUT, GATE_OPEN, GATE_ABORT } gate; /* where new threads wait */
 	size_t nr_ready; /* threads that are pinned, have told their id and wait there */
 };
 
@@ -108,27 +117,28 @@ static void kicked(int sig)
 	(void)sig;
 }
 
-/* Returns whether the thread is to work. */
+/*
+ * Returns whether the thread is to work. The gate is a futex and not a condition: from that, threads
+ * come one by one, each when the one before has had a CPU to hand a lock on; and with more threads
+ * than CPUs those who already work leave none. The last ones would come long after the first sample.
+ */
 static bool wait_at_gate(struct run_state *state)
 {
-	bool open;
+	int gate;
 
 	pthread_mutex_lock(&state->lock);
 	state->nr_ready++;
 	pthread_cond_broadcast(&state->changed);
-	while (state->gate == GATE_SHUT)
-		pthread_cond_wait(&state->changed, &state->lock);
-	open = state->gate == GATE_OPEN;
 	pthread_mutex_unlock(&state->lock);
-	return open;
+	while ((gate = __atomic_load_n(&state->gate, __ATOMIC_ACQUIRE)) == GATE_SHUT)
+		syscall(SYS_futex, &state->gate, FUTEX_WAIT_PRIVATE, GATE_SHUT, NULL, NULL, 0);
+	return gate == GATE_OPEN;
 }
 
 static void set_gate(struct run_state *state, int gate)
 {
-	pthread_mutex_lock(&state->lock);
-	state->gate = gate;
-	pthread_cond_broadcast(&state->changed);
-	pthread_mutex_unlock(&state->lock);
+	__atomic_store_n(&state->gate, gate, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &state->gate, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 static void *worker_main(void *arg)

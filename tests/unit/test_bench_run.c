@@ -68,6 +68,7 @@ static struct {
 	int setups, teardowns, describes, measures, conserves, started, sampled;
 	int producers, consumers; /* that came to work */
 	int producers_done, consumers_done;
+	int at_first_measure; /* threads that had come to work */
 	int producers_done_at_stop; /* when the consumer was told to stop */
 	int tids[BENCH_MAX_THREADS], cpus[BENCH_MAX_THREADS]; /* of producers, by index */
 	bool pinned_right;
@@ -521,6 +522,41 @@ static void all_threads_work(void **state)
 	assert_int_equal(seen.started, 1);
 	assert_int_equal(seen.conserves, 1);
 	assert_int_equal(seen.teardowns, 1);
+	bench_result_free(&o.res);
+}
+
+static int spinning_producer(struct bench_thread *t)
+{
+	producer_begins(t);
+	while (!bench_stopping(t))
+		;
+	ADD(seen.producers_done, 1);
+	return 0;
+}
+
+static void first_measure_counts_threads(struct bench_run *run, struct bench_res *res)
+{
+	if (!seen.measures)
+		seen.at_first_measure = READ(seen.producers) + READ(seen.consumers);
+	fake_measure(run, res);
+}
+
+/*
+ * Where there are more threads than CPUs it takes a while until each has had its first turn. That is
+ * no part of what is measured: else a run measures fewer threads than were asked for.
+ */
+static void all_threads_work_when_measuring_begins(void **state)
+{
+	struct bench_config cfg = config(64, 1);
+	struct bench bench = fake;
+	struct outcome o;
+
+	(void)state;
+	bench.producer = spinning_producer;
+	bench.measure = first_measure_counts_threads;
+	run_short(&bench, &cfg, 1, &o);
+	assert_fine(&o);
+	assert_int_equal(seen.at_first_measure, 65);
 	bench_result_free(&o.res);
 }
 
@@ -1578,6 +1614,7 @@ int main(void)
 		TEST(threads_are_pinned_from_the_start),
 		TEST(strayed_thread_is_seen),
 		TEST(all_threads_work),
+		TEST(all_threads_work_when_measuring_begins),
 		TEST(producers_end_before_consumers_are_told),
 		TEST(sleeping_consumer_is_woken),
 		TEST(consumer_that_sleeps_late_is_woken),
