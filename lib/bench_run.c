@@ -23,6 +23,8 @@
 /* Interrupts a system call that a thread sleeps in once it is to stop. */
 #define KICK_SIGNAL	 SIGUSR1
 #define KICK_INTERVAL_NS (5 * 1000 * 1000)
+/* Thousands of threads on a few CPUs may not all get there in a bearable time: go on without. */
+#define ALL_WORK_TIMEOUT_NS (10ULL * 1000 * 1000 * 1000)
 /* Far beyond any drain: a thread that has not ended by then never will. */
 #define STOP_TIMEOUT_NS (60ULL * 1000 * 1000 * 1000)
 
@@ -46,6 +48,7 @@ struct run_state {
 	bool noise_started;
 
 	struct sigaction old_kick; /* what the caller does at KICK_SIGNAL */
+	size_t nr_working; /* threads that have come through; atomic */
 	int gate; /* enum gate, a futex: where new threads wait */
 	bool stuck; /* a thread does not stop */
 
@@ -141,6 +144,20 @@ static void set_gate(struct run_state *state, int gate)
 	syscall(SYS_futex, &state->gate, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
+/*
+ * Where there are more threads than CPUs it takes a while until each has had its first turn. That
+ * is no part of what is measured: a sample would have fewer threads at work than were asked for.
+ */
+static void wait_until_all_work(struct run_state *state)
+{
+	const struct timespec a_moment = { .tv_nsec = 200 * 1000 };
+	uint64_t start = now_ns();
+
+	while (__atomic_load_n(&state->nr_working, __ATOMIC_RELAXED) < state->nr_workers &&
+	       !run_failed(&state->run) && now_ns() - start < ALL_WORK_TIMEOUT_NS)
+		nanosleep(&a_moment, NULL);
+}
+
 static void *worker_main(void *arg)
 {
 	struct worker *w = arg;
@@ -156,8 +173,10 @@ static void *worker_main(void *arg)
 	pthread_sigmask(SIG_UNBLOCK, &kick, NULL);
 
 	t->tid = gettid();
-	if (wait_at_gate(state))
+	if (wait_at_gate(state)) {
+		__atomic_fetch_add(&state->nr_working, 1, __ATOMIC_RELAXED);
 		err = t->role == BENCH_CONSUMER ? bench->consumer(t) : bench->producer(t);
+	}
 	if (err) {
 		/* The benchmark has said why; this is for one that forgot. */
 		bench_failed(&t->run->err, err, "a thread of %s failed", bench->name);
@@ -469,6 +488,7 @@ static int take_samples(struct run_state *state)
 	sigaddset(&set, SIGTERM);
 
 	set_gate(state, GATE_OPEN);
+	wait_until_all_work(state);
 	start = prev = now_ns();
 	warmup_end = start + cfg->warmup_s * 1000000000ULL;
 	run->bench->measure(run, &before);
