@@ -209,6 +209,12 @@ static int ringbufs_consumers(void)
 	return args.bench_producer ? 0 : 1;
 }
 
+/* Does the consumer sleep until the kernel wakes it? Then it must not sleep for ever. */
+static bool sleeps_until_woken(void)
+{
+	return args.consume.how == CONSUME_EPOLL || args.consume.how == CONSUME_EPOLLET;
+}
+
 /* Bytes that a record takes in the ring buffer. */
 static long long rb_record_bytes(void)
 {
@@ -258,7 +264,7 @@ static int rb_check(const struct bench_config *cfg, struct bench_err *err)
 	if (args.bench_producer && args.b2b)
 		return bench_refused(
 			err, "--rb-b2b: means a consumer, but --rb-bench-producer has none");
-	if (args.bench_producer)
+	if (args.bench_producer || !sleeps_until_woken())
 		return 0; /* nobody is to be woken */
 	if (wakeup == RB_WAKEUP_SAMPLED && args.sample_rate > capacity)
 		return bench_refused(err,
@@ -271,8 +277,7 @@ static int rb_check(const struct bench_config *cfg, struct bench_err *err)
 			"--rb-sample-rate: '%lld' is not allowed: above --rb-batch-cnt "
 			"(%lld) the consumer would wait for ever back-to-back",
 			args.sample_rate, args.batch_cnt);
-	if (wakeup == RB_WAKEUP_NEVER &&
-	    (args.consume.how == CONSUME_EPOLL || args.consume.how == CONSUME_EPOLLET))
+	if (wakeup == RB_WAKEUP_NEVER)
 		return bench_refused(
 			err, "--rb-wakeup: 'never' is not allowed: the consumer would sleep "
 			     "for ever, use --rb-consume busy or timer:MS with it");
@@ -308,7 +313,8 @@ static int pb_check(const struct bench_config *cfg, struct bench_err *err)
 				     "--rb-record-size: '%lld' is not allowed: a record of %lld "
 				     "bytes does not fit into %lld pages (--pb-pages)",
 				     args.record_size, pb_record_bytes(), args.pb_pages);
-	if (wakeup == RB_WAKEUP_SAMPLED && args.sample_rate > args.batch_cnt)
+	if (wakeup == RB_WAKEUP_SAMPLED && sleeps_until_woken() &&
+	    args.sample_rate > args.batch_cnt)
 		return bench_refused(
 			err,
 			"--rb-sample-rate: '%lld' is not allowed: above --rb-batch-cnt "
