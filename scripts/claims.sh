@@ -360,7 +360,7 @@ judge() {
 	row $((i + 1)) "$result" "${claim[i]}" "${lines[@]}" "here      $here"
 }
 
-echo "Claims of published results, on $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n1)" | fold -s -w 75
+echo "Claims of published results, on $(sed -n '/^model name[[:space:]]*: /{s///p;q}' /proc/cpuinfo)" | fold -s -w 75
 echo "with $nr_cpus CPUs, Linux $(uname -r). Figures are medians of $runs runs of $duration s."
 last=''
 for i in "${!claim[@]}"; do

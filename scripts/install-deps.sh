@@ -226,7 +226,11 @@ as_root() {
 
 # Whether apt can install this name; a virtual package has no candidate
 apt_has() {
-	LC_ALL=C apt-cache policy "$1" 2>/dev/null | grep -qE '^ *Candidate: [^(]'
+	local policy
+	# Whole, before it is searched: a grep -q that ends early kills apt-cache, and pipefail would
+	# make that a no
+	policy=$(LC_ALL=C apt-cache policy "$1" 2>/dev/null)
+	grep -qE '^ *Candidate: [^(]' <<<"$policy"
 }
 
 # Ubuntu before 24.04 has no package bpftool

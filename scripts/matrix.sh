@@ -133,4 +133,4 @@ else
 	# Not a rename: the mode and the links of the file stay
 	cat "$new" >"$update"
 fi
-! awk -F '\t' '$3 == "failed"' "${files[@]}" | grep -q . || die 'a benchmark failed'
+[[ -z $(awk -F '\t' '$3 == "failed"' "${files[@]}") ]] || die 'a benchmark failed'

@@ -276,6 +276,8 @@ placed() {
 }
 
 is_placed() {
+	# The thread sanitizer has a thread of its own, the second
+	[[ -z $SANITIZED || $places != "$1 $*" ]] || return 0
 	[[ $places == "$*" ]] || fail "the threads may use '$places', not '$*'"
 }
 

@@ -65,8 +65,11 @@ esac
 FAKE
 	fake dpkg-query <<<'grep -qx -- "${!#}" "$SYS/packages" && echo -n installed'
 	fake rpm <<<'[[ $1 == -q ]] && grep -qx -- "$3" "$SYS/packages"'
+	# Like the real one, it has more to say after the line that is looked for
 	fake apt-cache <<'FAKE'
 grep -qx -- "$2" "$SYS/candidates" && echo "  Candidate: 1.0" || echo "  Candidate: (none)"
+sleep 0.2
+echo "  Version table:" || exit 141
 FAKE
 	fake apt-get <<'FAKE'
 echo "apt-get $* [${DEBIAN_FRONTEND:-}]" >>"$SYS/calls"

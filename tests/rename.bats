@@ -98,6 +98,7 @@ verified() {
 }
 
 @test "without /proc there is nothing to write to" {
+	[[ -z ${SANITIZED:-} ]] || skip 'sanitizers need /proc'
 	run --separate-stderr unshare --mount sh -c "umount -l /proc; exec '$BENCH' -q -w0 -d1 rename-base"
 	[ "$status" -eq 1 ]
 	[ "$stderr" = 'bench: rename-base: failed: cannot open /proc/thread-self/comm: No such file or directory' ]

@@ -105,29 +105,35 @@ cut_short() {
 }
 
 # With each bpf(2) taking its time, the set-up does; only it calls bpf(2). SIGINT is as env(1) is
-# told; the process of bench itself is $traced.
+# told by $1; the other arguments are options. The process of bench itself is $traced.
 start_slow_setup() {
+	local env=$1
+	shift
 	_files
 	: >"$OUT"
 	ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 strace -f -qq -e signal=none -o "$OUT.calls" \
 		-e trace=bpf -e inject=bpf:delay_enter=50000 \
-		env "$1" "$BENCH" -w0 -d3 rb-custom >"$OUT" 2>"$ERR" 3>&- 4>&- &
+		env "$env" "$BENCH" -w0 -d1 "$@" rb-custom >"$OUT" 2>"$ERR" 3>&- 4>&- &
 	pid=$!
 	await '^Setting up'
 	traced=$(pgrep -P "$pid")
-	# in the middle of it
+}
+
+# In the middle of it
+in_the_setup() {
 	for ((i = 0; i < 600; i++)); do
 		held=$(held_by "$traced")
 		[[ $held != *map* ]] || break
 		sleep 0.02
 	done
 	[[ $held == *map* ]]
-	run -1 grep started "$OUT"
+	[[ $(tail -n1 "$OUT") == 'Setting up '* ]]
 }
 
 @test "Ctrl-C in the set-up ends it at once, and nothing is left" {
 	for signal in INT=130 TERM=143; do
 		start_slow_setup --default-signal=INT
+		in_the_setup
 		kill "-${signal%=*}" "$traced"
 		# strace ends as what it traced
 		finish "$SOON"
@@ -139,10 +145,27 @@ start_slow_setup() {
 
 @test "SIGINT in the set-up is taken also where it was ignored" {
 	start_slow_setup --ignore-signal=INT
+	in_the_setup
 	kill -INT "$traced"
 	finish "$SOON"
 	exits 130
 	run -1 grep Summary "$OUT"
+	gone "$held"
+}
+
+@test "Ctrl-C in the set-up of a later run: the summary over those that were done" {
+	start_slow_setup --default-signal=INT -r 3
+	await '^Summary'
+	for ((i = 0; i < 600; i++)); do
+		(($(grep -c '^Setting up' "$OUT") < 2)) || break
+		sleep 0.02
+	done
+	in_the_setup
+	kill -INT "$traced"
+	finish "$SOON"
+	exits 130
+	[[ $(grep -c '^Summary' "$OUT") == 2 ]]
+	[[ $(tail -n1 "$OUT") == Summary:* ]]
 	gone "$held"
 }
 
