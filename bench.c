@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@
 #include "lib/compare.h"
 #include "lib/machine.h"
 #include "lib/record.h"
+#include "lib/sigwatch.h"
 
 #define STEAL_WARN_PCT 1.0
 
@@ -694,6 +696,7 @@ struct view {
 	const struct bench *bench;
 	uint64_t start_ns; /* of the set-up */
 	uint64_t shown_ns; /* when progress was last shown; 0: never */
+	struct sigwatch *setup; /* watches until the threads start */
 };
 
 static uint64_t now_ns(void)
@@ -730,6 +733,7 @@ static void on_started(void *ctx, const struct bench_run *run)
 {
 	struct view *view = ctx;
 
+	sigwatch_stop(view->setup);
 	clear_progress(view);
 	if (run->trigger_note[0])
 		note("triggered by %s (%s)", run->trigger, run->trigger_note);
@@ -873,6 +877,15 @@ static struct sample whole_run(const struct bench_result *res)
 	return all;
 }
 
+/* A full disk shall not look like success. Also where argp exits, after --help. */
+static void check_stdout(void)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		complain("cannot write to standard output: %s", strerror(errno));
+		_exit(BENCH_EXIT_FAILED);
+	}
+}
+
 /* All runs of one command. */
 struct series {
 	const struct bench *bench;
@@ -880,6 +893,10 @@ struct series {
 	const struct bench_config *cfg;
 	char **argv;
 	int record_fd; /* -1: no records */
+	struct sample *runs; /* what each of those done measured */
+	long long nr_runs;
+	struct sigwatch setup;
+	sigset_t old_mask;
 };
 
 /* A file that cannot be written is found out before anything is measured. */
@@ -911,12 +928,58 @@ static int append_record(const struct series *series, const struct bench_result 
 	return err;
 }
 
+/*
+ * One run is one observation: here the deviation is that between runs. It is printed like any
+ * other summary, so that scripts which read the last line get it.
+ */
+static int report_runs(const struct series *series)
+{
+	if (args.runs == 1 || !series->nr_runs)
+		return 0;
+	if (!series->cfg->quiet)
+		fprintf(human, "Over %lld run%s of '%s':\n", series->nr_runs,
+			series->nr_runs == 1 ? "" : "s", series->bench->name);
+	return print_summary(series->bench, series->cfg, series->runs, series->nr_runs);
+}
+
+/* In a thread of its own: what holds up the main one, a program that loads, cannot be ended. */
+static void end_in_setup(void *ctx, int sig)
+{
+	const struct series *series = ctx;
+
+	warning("cut short by %s in the set-up of run %lld of %lld",
+		sig == SIGINT ? "SIGINT" : "SIGTERM", series->nr_runs + 1, args.runs);
+	report_runs(series);
+	check_stdout();
+	_exit(128 + sig);
+}
+
+/*
+ * A signal in the set-up of the first run just ends the process: nothing is lost, since all that it
+ * holds of the kernel is held by descriptor. Later there is something to tell before.
+ */
+static void watch_setup(struct series *series)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	if (series->nr_runs) {
+		sigaddset(&set, SIGINT);
+		sigaddset(&set, SIGTERM);
+	}
+	pthread_sigmask(SIG_BLOCK, &set, &series->old_mask);
+	if (!series->nr_runs)
+		return;
+	/* Without it the signal is taken when the threads start. */
+	sigwatch_start(&series->setup, end_in_setup, series);
+}
+
 /* Does one run and prints it. Fills @whole with what it measured; returns an exit code. */
-static int do_run(const struct series *series, struct sample *whole)
+static int do_run(struct series *series, struct sample *whole)
 {
 	const struct bench_config *cfg = series->cfg;
 	const struct bench *bench = series->bench;
-	struct view view = { .bench = bench, .start_ns = now_ns() };
+	struct view view = { .bench = bench, .start_ns = now_ns(), .setup = &series->setup };
 	const struct bench_watch watch = {
 		.ctx = &view,
 		.progress = on_progress,
@@ -929,7 +992,10 @@ static int do_run(const struct series *series, struct sample *whole)
 
 	if (!cfg->quiet)
 		fprintf(human, "Setting up benchmark '%s'...\n", bench->name);
+	watch_setup(series);
 	ret = bench_run(bench, cfg, &watch, &res, &err);
+	sigwatch_stop(&series->setup);
+	pthread_sigmask(SIG_SETMASK, &series->old_mask, NULL);
 	clear_progress(&view);
 	if (ret)
 		code = complain_err(bench->name, &err);
@@ -953,9 +1019,7 @@ static int do_runs(struct series *series)
 	const struct bench_config *cfg = series->cfg;
 	const struct bench *bench = series->bench;
 	struct bench_err err = {};
-	struct sample *runs;
 	int code = BENCH_EXIT_OK;
-	long long i;
 
 	if (bench->probe && bench->probe(cfg, &err))
 		return complain_err(bench->name, &err);
@@ -964,28 +1028,21 @@ static int do_runs(struct series *series)
 		if (series->record_fd < 0)
 			return complain_err(bench->name, &err);
 	}
-	runs = calloc(args.runs, sizeof(*runs));
-	if (!runs) {
+	series->runs = calloc(args.runs, sizeof(*series->runs));
+	if (!series->runs) {
 		complain("cannot keep %lld runs: %s", args.runs, strerror(ENOMEM));
 		return BENCH_EXIT_FAILED;
 	}
 	warn_before(cfg);
-	for (i = 0; i < args.runs; i++) {
-		code = do_run(series, &runs[i]);
+	while (series->nr_runs < args.runs) {
+		code = do_run(series, &series->runs[series->nr_runs]);
 		if (code)
 			break;
+		series->nr_runs++;
 	}
-	/*
-	 * One run is one observation: here the deviation is that between runs. It is printed like
-	 * any other summary, so that scripts which read the last line get it.
-	 */
-	if (args.runs > 1 && i > 0) {
-		if (!cfg->quiet)
-			fprintf(human, "Over %lld runs of '%s':\n", i, bench->name);
-		if (print_summary(bench, cfg, runs, i) && !code)
-			code = BENCH_EXIT_FAILED;
-	}
-	free(runs);
+	if (report_runs(series) && !code)
+		code = BENCH_EXIT_FAILED;
+	free(series->runs);
 	if (series->record_fd >= 0 && close(series->record_fd) && !code) {
 		complain("-o, --output: cannot write to '%s': %s", args.output, strerror(errno));
 		code = BENCH_EXIT_FAILED;
@@ -1004,15 +1061,6 @@ static void keep_standard_fds(void)
 	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
 			_exit(BENCH_EXIT_FAILED);
-}
-
-/* A full disk shall not look like success. Also where argp exits, after --help. */
-static void check_stdout(void)
-{
-	if (fflush(stdout) || ferror(stdout)) {
-		complain("cannot write to standard output: %s", strerror(errno));
-		_exit(BENCH_EXIT_FAILED);
-	}
 }
 
 int main(int argc, char **argv)

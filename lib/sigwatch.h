@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Waits for SIGINT and SIGTERM beside a thread that cannot. */
+#ifndef LIB_SIGWATCH_H
+#define LIB_SIGWATCH_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct sigwatch {
+	void (*fn)(void *ctx, int sig);
+	void *ctx;
+	pthread_t thread;
+	int signal_fd, stop_fd;
+	bool watching;
+};
+
+/*
+ * From now to sigwatch_stop(), @fn is called with @ctx, in a thread of its own, when SIGINT or
+ * SIGTERM is pending for the process. Every thread has to have both blocked, since none is taken
+ * from the kernel before @fn is to be called: what comes at the end stays pending. Returns 0 or
+ * -errno.
+ */
+int sigwatch_start(struct sigwatch *w, void (*fn)(void *ctx, int sig), void *ctx);
+
+/* When this returns, @fn is not running and will not be called. For one never started too. */
+void sigwatch_stop(struct sigwatch *w);
+
+#endif /* LIB_SIGWATCH_H */
