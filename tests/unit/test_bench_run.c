@@ -72,6 +72,7 @@ static struct {
 	int producers_done_at_stop; /* when the consumer was told to stop */
 	int tids[BENCH_MAX_THREADS], cpus[BENCH_MAX_THREADS]; /* of producers, by index */
 	bool pinned_right;
+	int sampling_policy, producer_policy;
 	int order_err;
 } seen;
 
@@ -125,6 +126,7 @@ static void fake_teardown(struct bench_run *run)
 static int producer_begins(struct bench_thread *t)
 {
 	seen.tids[t->idx] = gettid();
+	__atomic_store_n(&seen.producer_policy, sched_getscheduler(0), __ATOMIC_RELAXED);
 	seen.cpus[t->idx] = t->cpu;
 	return ADD(seen.producers, 1);
 }
@@ -197,6 +199,7 @@ static void on_sampled(void *ctx, int iter, const struct sample *s)
 	assert_ptr_equal(ctx, &plan);
 	assert_int_equal(iter, seen.sampled);
 	assert_true(s->dt_ns > 0);
+	seen.sampling_policy = sched_getscheduler(0);
 	seen.sampled++;
 	if (seen.sampled == plan.stop_after)
 		kill(getpid(), plan.stop_signal);
@@ -657,6 +660,51 @@ static void woken_though_all_signals_were_blocked(void **state)
 	assert_int_equal(seen.consumers_done, 1);
 	assert_same_signals(&after, &all);
 	bench_result_free(&o.res);
+}
+
+static bool may_be_real_time(void)
+{
+	const struct sched_param fifo = { .sched_priority = 1 }, other = {};
+
+	return !sched_setscheduler(0, SCHED_FIFO, &fifo) &&
+	       !sched_setscheduler(0, SCHED_OTHER, &other);
+}
+
+/* Where it may, so that busy threads cannot keep it off the CPUs; and only while they are there. */
+static void sampling_outranks_the_threads(void **state)
+{
+	struct bench_config cfg = config(2, 1);
+	struct outcome o;
+
+	(void)state;
+	run_short(&fake, &cfg, 3, &o);
+	assert_fine(&o);
+	assert_int_equal(seen.sampling_policy, may_be_real_time() ? SCHED_FIFO : SCHED_OTHER);
+	assert_int_equal(seen.producer_policy, SCHED_OTHER);
+	assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
+	bench_result_free(&o.res);
+}
+
+static void run_in_batch(void)
+{
+	const struct sched_param none = {};
+	struct bench_config cfg = config(1, 1);
+	struct outcome o;
+
+	if (sched_setscheduler(0, SCHED_BATCH, &none))
+		_exit(1);
+	run_short(&fake, &cfg, 3, &o);
+	bench_result_free(&o.res);
+	_exit(seen.sampling_policy == SCHED_BATCH && seen.producer_policy == SCHED_BATCH &&
+			      sched_getscheduler(0) == SCHED_BATCH ?
+		      0 :
+		      2);
+}
+
+static void chosen_policy_is_kept(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(run_in_batch), 0);
 }
 
 /* The signal that ends threads means nothing to the sampling. */
@@ -1619,6 +1667,8 @@ int main(void)
 		TEST(sleeping_consumer_is_woken),
 		TEST(consumer_that_sleeps_late_is_woken),
 		TEST(woken_though_all_signals_were_blocked),
+		TEST(sampling_outranks_the_threads),
+		TEST(chosen_policy_is_kept),
 		TEST(stray_wakeup_signal_changes_nothing),
 		TEST(threads_may_end_early),
 		TEST(failing_producer_ends_the_run),
