@@ -87,8 +87,16 @@ rate='([.samples[].hits] | add) * 1e3 / ([.samples[].dt_ns] | add)'
 }
 
 @test "an interrupted run is recorded as such" {
-	run --separate-stderr timeout -s INT 1.5 "$BENCH" -q -w0 -d20 --interval 100 -o out count-local
-	[ "$status" -eq 124 ]
+	local i pid status=0
+	"$BENCH" -w0 -d60 --interval 100 -o out count-local >log 2>&1 3>&- &
+	pid=$!
+	for ((i = 0; i < 600; i++)); do
+		(($(grep -c '^Iter' log) < 5)) || break
+		sleep 0.05
+	done
+	kill -INT "$pid"
+	wait "$pid" || status=$?
+	[ "$status" -eq 130 ]
 	valid out
 	jq -e '.status == "interrupted" and (.samples | length > 3)' out
 }

@@ -357,6 +357,7 @@ trig-{tp,rawtp,{kprobe,kretprobe}{,-multi},fentry,fexit,fmodret,fentry-sleep}
 }
 
 @test "where /proc and /sys are not there, it says so" {
+	[[ -z ${SANITIZED:-} ]] || skip 'sanitizers need /proc'
 	run --separate-stderr unshare --mount sh -c "umount -l /sys; exec '$BENCH' -q -w0 -d1 trig-uprobe-nop"
 	[ "$status" -eq 4 ]
 	[ "$stderr" = 'bench: trig-uprobe-nop: unavailable: this kernel has no BTF (CONFIG_DEBUG_INFO_BTF), or sysfs is not mounted' ]
