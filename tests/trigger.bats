@@ -289,7 +289,7 @@ trig-{tp,rawtp,{kprobe,kretprobe}{,-multi},fentry,fexit,fmodret,fentry-sleep}
 	stop
 	low=$(sed -n 's/^Iter.*hits *\([0-9.]*\)M\/s.*/\1/p' "$JOBS/log" | sort -g | tail -n1)
 	echo "with the uprobe $low M/s, without $high M/s"
-	awk "BEGIN { exit !($high > 20 * $low) }"
+	awk "BEGIN { exit !($high > 5 * $low) }"
 }
 
 @test "what a driver can do at most is above what it makes of a program" {
