@@ -36,15 +36,25 @@ static size_t prefix_bytes(const char *s, size_t chars)
 	return i;
 }
 
+/* Bytes of the control character that @s begins with; 0: with another character. */
+static size_t control_bytes(const char *s)
+{
+	const unsigned char *c = (const unsigned char *)s;
+
+	if (c[0] < ' ' || c[0] == 0x7f)
+		return 1;
+	/* U+0080 to U+009F are control characters as well. */
+	return c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0 ? 2 : 0;
+}
+
 void text_make_harmless(char *s)
 {
+	size_t n;
+
 	for (; *s; s++) {
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			*s = '?';
-		/* U+0080 to U+009F are control characters as well. */
-		if ((unsigned char)s[0] == 0xc2 && (unsigned char)s[1] >= 0x80 &&
-		    (unsigned char)s[1] < 0xa0) {
-			memmove(s, s + 1, strlen(s));
+		n = control_bytes(s);
+		if (n) {
+			memmove(s, s + n - 1, strlen(s + n - 1) + 1);
 			*s = '?';
 		}
 	}
@@ -139,10 +149,17 @@ static bool needs_escape(const char *start, const char *c)
 void text_put_markdown(FILE *out, const char *s)
 {
 	const char *c;
+	size_t n;
 
 	for (c = s; *c; c++) {
+		n = control_bytes(c);
+		if (n) {
+			fputc('?', out);
+			c += n - 1;
+			continue;
+		}
 		if (needs_escape(s, c))
 			fputc('\\', out);
-		fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, out);
+		fputc(*c, out);
 	}
 }

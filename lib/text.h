@@ -34,7 +34,7 @@ char *text_next_line(const char **s, size_t width);
  */
 int text_wrap(FILE *out, const char *first, const char *rest, const char *s, size_t width);
 
-/* Prints @s so that GitHub Flavored Markdown shows it as it is, in a table too. */
+/* Prints @s, made harmless, so that GitHub Flavored Markdown shows it as it is, in a table too. */
 void text_put_markdown(FILE *out, const char *s);
 
 #endif /* LIB_TEXT_H */

@@ -128,19 +128,26 @@ static void never_wider(void **state)
 	}
 }
 
-static void escapes_markdown(void **state)
+static void check_markdown(const char *s, const char *want)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
 
-	(void)state;
-	text_put_markdown(f, "# a|b *c* warmup_s=3 _x_ <b> `d` \\ -1..+2 a->b [l](u) &lt; ~~s~~");
+	text_put_markdown(f, s);
 	fclose(f);
-	assert_string_equal(text,
-			    "\\# a\\|b \\*c\\* warmup_s=3 \\_x\\_ \\<b> \\`d\\` \\\\ -1..+2 a->b "
-			    "\\[l\\](u) \\&lt; \\~\\~s\\~\\~");
+	assert_string_equal(text, want);
 	free(text);
+}
+
+static void escapes_markdown(void **state)
+{
+	(void)state;
+	check_markdown("# a|b *c* warmup_s=3 _x_ <b> `d` \\ -1..+2 a->b [l](u) &lt; ~~s~~",
+		       "\\# a\\|b \\*c\\* warmup_s=3 \\_x\\_ \\<b> \\`d\\` \\\\ -1..+2 a->b "
+		       "\\[l\\](u) \\&lt; \\~\\~s\\~\\~");
+	check_markdown("a\nb\33[1mc\177d\302\2331me\302", "a?b?\\[1mc?d?1me\302");
+	check_markdown("\u00a0\u00b1", "\u00a0\u00b1");
 }
 
 /* ---- tables */
