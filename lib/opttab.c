@@ -209,7 +209,8 @@ int opttab_init(struct opttab *tab, const char *title, const struct opt *opts, s
 			o++;
 		}
 	}
-	tab->argp.options = tab->argp_opts;
+	/* glibc's argp loses a block of no bytes in --help where it gets a table of no options. */
+	tab->argp.options = cnt ? tab->argp_opts : NULL;
 	tab->argp.parser = opttab_parser;
 	return 0;
 nomem:

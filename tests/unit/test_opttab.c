@@ -343,6 +343,8 @@ static void empty_table(void **state)
 	(void)state;
 	assert_int_equal(opttab_init(&none, NULL, NULL, 0, err, sizeof(err)), 0);
 	assert_null(none.title);
+	/* argp would lose memory over an empty one */
+	assert_null(none.argp.options);
 	assert_int_equal(argp_parse(&none.argp, 1, argv, ARGP_SILENT, NULL, &none), 0);
 	opttab_free(&none);
 	/* and freeing twice does no harm */
