@@ -6,6 +6,7 @@
 
 #include "lib/num.h"
 #include "lib/opttab.h"
+#include "lib/text.h"
 
 /* argp keys of options without a letter; argp takes keys above 255 for long-only options. */
 #define LONG_KEY(i) (0x1000 + (int)(i))
@@ -117,11 +118,25 @@ static int opttab_find(const struct opttab *tab, int key)
 	return -1;
 }
 
+/* As much of a value as still leaves room for what is allowed in its place. */
+#define MAX_SHOWN 60
+
+static void refuse(struct opttab *tab, const struct opt *opt, const char *arg)
+{
+	char *shown = text_shortened(arg, MAX_SHOWN), letter[8] = "", allowed[256];
+
+	opt_allowed(opt, allowed, sizeof(allowed));
+	if (opt->key)
+		snprintf(letter, sizeof(letter), "-%c, ", opt->key);
+	snprintf(tab->err, tab->err_size, "%s--%s: '%s' is not allowed: it takes %s", letter,
+		 opt->name, shown ? shown : "?", allowed);
+	free(shown);
+}
+
 static error_t opttab_parser(int key, char *arg, struct argp_state *state)
 {
 	struct opttab *tab = state->input;
 	const struct opt *opt;
-	char allowed[512];
 	int i, err;
 
 	i = tab ? opttab_find(tab, key) : -1;
@@ -133,13 +148,7 @@ static error_t opttab_parser(int key, char *arg, struct argp_state *state)
 		tab->given[i] = true;
 		return 0;
 	}
-	opt_allowed(opt, allowed, sizeof(allowed));
-	if (opt->key)
-		snprintf(tab->err, tab->err_size, "-%c, --%s: '%s' is not allowed: it takes %s",
-			 opt->key, opt->name, arg, allowed);
-	else
-		snprintf(tab->err, tab->err_size, "--%s: '%s' is not allowed: it takes %s",
-			 opt->name, arg, allowed);
+	refuse(tab, opt, arg);
 	/* argp_parse() stops and returns it, with nothing printed. */
 	return EINVAL;
 }
