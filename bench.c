@@ -27,6 +27,7 @@
 #include "lib/machine.h"
 #include "lib/record.h"
 #include "lib/sigwatch.h"
+#include "lib/text.h"
 
 #define STEAL_WARN_PCT 1.0
 
@@ -307,13 +308,21 @@ static const struct opt core_opts[] = {
 
 /* ---- messages */
 
-/* Standard output is for scripts; all else goes to standard error, each line with our name. */
+/*
+ * Standard output is for scripts; all else goes to standard error, each line with our name. What it
+ * repeats, an argument or a file's words, may hold a line's end, or make a terminal do anything.
+ */
 static void say(const char *kind, const char *fmt, va_list va)
 {
+	char *text;
+
+	if (vasprintf(&text, fmt, va) < 0)
+		text = NULL;
+	else
+		text_make_harmless(text);
 	fflush(stdout); /* so that the lines come in order where both go to one terminal */
-	fprintf(stderr, "bench: %s", kind);
-	vfprintf(stderr, fmt, va);
-	fputc('\n', stderr);
+	fprintf(stderr, "bench: %s%s\n", kind, text ? text : fmt);
+	free(text);
 }
 
 static void __attribute__((format(printf, 1, 2))) complain(const char *fmt, ...)

@@ -123,6 +123,14 @@ teardown() {
 	refused '' "--rb" '' --rb rb-custom
 }
 
+@test "what a message repeats is one line, and does nothing to a terminal" {
+	refused '-d, --duration' "'5\\?'" 'from 1' -d $'5\r' rb-custom
+	refused --rb-size "'1\\?2'" 'from 4096' --rb-size $'1\n2' rb-custom
+	refused '' "'\\?\\[2J\\?'" '' $'\e[2J\xc2\x9b'
+	# and what is allowed is said behind the longest value too
+	refused '-d, --duration' "'999*...*9998'" 'from 1' -d "$(printf '9%.0s' {1..9999})8" rb-custom
+}
+
 # With a good option behind it, or before: one wrong one is enough
 @test "the first wrong option is the one that is named" {
 	refused '-p, --producers' "'0'" '' -p 0 -d 0 rb-custom
