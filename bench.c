@@ -596,8 +596,7 @@ static int parse_args(int argc, char **argv, const struct bench **bench,
 	if (args.compare && !args.bench_name) {
 		complain("-C, --compare: takes two files, -C BASE NEW");
 		ret = BENCH_EXIT_USAGE;
-	}
-	if (args.compare && args.markdown && args.csv) {
+	} else if (args.compare && args.markdown && args.csv) {
 		complain("--csv: contradicts --markdown");
 		ret = BENCH_EXIT_USAGE;
 	}

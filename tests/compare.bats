@@ -185,6 +185,9 @@ setup() {
 	records a 8 100 >base
 	compare_exit 64 -C base base --csv --markdown
 	[ -z "$output" ]
+	# one line, also where there is more to say
+	compare_exit 64 -C base --csv --markdown
+	[ -z "$output" ]
 }
 
 @test "--fail-on-slower makes git bisect run work" {
