@@ -477,7 +477,6 @@ static int compare(void)
 
 /* ---- command line */
 
-const char *argp_program_version = "bench " BENCH_VERSION;
 static char argp_program_name[] = "bench";
 
 static const char argp_doc[] =
@@ -497,6 +496,16 @@ static const char argp_doc[] =
 	"EXIT CODES\n"
 	"  0 done, 1 failed, 4 this kernel or user cannot run it, 64 usage, 130/143 interrupted\n";
 
+#define KEY_USAGE 0x100
+
+/* As argp has them, less its hidden ones: --HANG, for which --H will do, sleeps for an hour. */
+static const struct argp_option info_opts[] = {
+	{ "help", '?', NULL, 0, "Give this help list", -1 },
+	{ "usage", KEY_USAGE, NULL, 0, "Give a short usage message", 0 },
+	{ "version", 'V', NULL, 0, "Print program version", -1 },
+	{},
+};
+
 /* The core's own table and one for each family, in the order of the children of argp. */
 struct parser {
 	struct opttab *tabs; /* [0]: the core's */
@@ -504,7 +513,7 @@ struct parser {
 	char err[512];
 };
 
-static error_t parse_positional(int key, char *arg, struct argp_state *state)
+static error_t parse_other(int key, char *arg, struct argp_state *state)
 {
 	struct parser *parser = state->input;
 	size_t i;
@@ -523,6 +532,17 @@ static error_t parse_positional(int key, char *arg, struct argp_state *state)
 			return EINVAL;
 		}
 		args.bench_name = arg;
+		return 0;
+	case '?':
+		argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
+		return 0;
+	case KEY_USAGE:
+		argp_state_help(state, state->out_stream, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
+		return 0;
+	case 'V':
+		fprintf(state->out_stream, "bench %s\n", BENCH_VERSION);
+		if (!(state->flags & ARGP_NO_EXIT))
+			exit(BENCH_EXIT_OK);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -552,7 +572,8 @@ static int parse_args(int argc, char **argv, const struct bench **bench,
 	struct parser parser = { .nr_tabs = 1 };
 	struct argp_child *children;
 	struct argp argp = {
-		.parser = parse_positional,
+		.options = info_opts,
+		.parser = parse_other,
 		.args_doc = "BENCHMARK",
 		.doc = argp_doc,
 	};
@@ -583,7 +604,7 @@ static int parse_args(int argc, char **argv, const struct bench **bench,
 	argp.children = children;
 	argp_err_exit_status = BENCH_EXIT_USAGE;
 	argv[0] = argp_program_name; /* how getopt calls us in its message */
-	err = argp_parse(&argp, argc, argv, 0, NULL, &parser);
+	err = argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, &parser);
 	if (err) {
 		/* At an option that there is not, getopt has said so. */
 		if (parser.err[0])

@@ -123,6 +123,13 @@ teardown() {
 	refused '' "--rb" '' --rb rb-custom
 }
 
+# argp has some that --help does not show; with --HANG it sleeps for an hour
+@test "there are no hidden options" {
+	for option in --HANG --H --HANG=1 --program-name=x; do
+		refused '' "$option" '' "$option" rb-custom
+	done
+}
+
 @test "what a message repeats is one line, and does nothing to a terminal" {
 	refused '-d, --duration' "'5\\?'" 'from 1' -d $'5\r' rb-custom
 	refused --rb-size "'1\\?2'" 'from 4096' --rb-size $'1\n2' rb-custom
