@@ -7,7 +7,7 @@ set -euo pipefail
 
 usage() {
 	cat <<'USAGE'
-Usage: scripts/install-deps.sh [--test] [--vm] [--quiet]
+Usage: scripts/install-deps.sh [--test] [--vm] [--fuzz] [--quiet]
 
 Install the packages that are missing for `make` and `make run`, on Debian,
 Ubuntu, Fedora, Arch and systems made from them. Tools and libraries that came
@@ -17,6 +17,7 @@ count as present. Uses sudo where it is not run as root and something is missing
   -t, --test   also what `make test`, `make check-asan`, `make check-tsan` and
                `make check-format` need
       --vm     also what `make vmtest` needs
+      --fuzz   also what `make fuzz` needs
   -q, --quiet  print nothing where nothing is missing
   -h, --help   this text
 
@@ -66,6 +67,7 @@ test:tool gnuplot:gnuplot-nox:gnuplot:gnuplot:gnuplot
 test:tool busybox:busybox-static:busybox:busybox:busybox
 test:tool cpio:cpio:cpio:cpio:cpio
 vm:tool qemu-system-x86_64:qemu-system-x86:qemu-system-x86-core:qemu-system-x86:qemu
+fuzz:fuzzer:libclang-rt-dev:compiler-rt:compiler-rt:clang's libFuzzer and sanitizer runtimes
 test:sanitizer asan:-:libasan:-:AddressSanitizer runtime of gcc
 test:sanitizer ubsan:-:libubsan:-:UndefinedBehaviorSanitizer runtime of gcc
 test:sanitizer tsan:-:libtsan:-:ThreadSanitizer runtime of gcc
@@ -74,6 +76,7 @@ NEEDS
 
 with_tests=false
 with_vm=false
+with_fuzz=false
 quiet=false
 root=${INSTALL_DEPS_ROOT:-}
 os_release=${OS_RELEASE:-$root/etc/os-release}
@@ -118,6 +121,15 @@ probe_zstd() {
 # gcc answers with a bare name for a file that it does not have
 probe_sanitizer() {
 	[[ $(gcc -print-file-name="lib$1.so" 2>/dev/null) == */* ]]
+}
+
+# In Debian's clang since 14 it is a package of its own
+probe_fuzzer() {
+	clang -fsanitize=fuzzer,address,undefined -x c -o /dev/null - 2>/dev/null <<<'
+		int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long size)
+		{
+			return 0;
+		}'
 }
 
 # Print the path of a bpftool that runs. Ubuntu's /usr/sbin/bpftool is a script
@@ -189,6 +201,7 @@ find_missing() {
 		case $mode in
 		test) $with_tests || continue ;;
 		vm) $with_vm || continue ;;
+		fuzz) $with_fuzz || continue ;;
 		esac
 		case $family in
 		debian) package=$debian ;;
@@ -278,6 +291,7 @@ while (($#)); do
 	case $1 in
 	-t | --test) with_tests=true ;;
 	--vm) with_vm=true ;;
+	--fuzz) with_fuzz=true ;;
 	-q | --quiet) quiet=true ;;
 	-h | --help)
 		usage
@@ -317,6 +331,7 @@ if [[ $(id -u) != 0 ]] && ! command -v sudo >/dev/null; then
 	die "not root, and there is no sudo: run 'scripts/install-deps.sh$(
 		! $with_tests || printf ' --test'
 		! $with_vm || printf ' --vm'
+		! $with_fuzz || printf ' --fuzz'
 	)' as root"
 fi
 

@@ -399,6 +399,40 @@ APT='apt-get -o DPkg::Lock::Timeout=300'
 	grep -q -F 'recommends bpftool [' "$SYS/calls"
 }
 
+# ---- what only some need
+
+@test "install-deps: --fuzz: libFuzzer, where clang cannot link with it" {
+	os ID=debian
+	complete
+	deps --fuzz
+	[ "$status" -eq 0 ]
+	calls </dev/null
+
+	fake clang <<<'[[ " $* " != *-fsanitize=fuzzer* ]]'
+	deps --test --vm
+	[ "$status" -eq 0 ]
+	[[ $(<"$SYS/calls") != *clang* ]]
+	: >"$SYS/calls"
+	deps --fuzz
+	# It is there, and clang still cannot: the package database is believed
+	[ "$status" -eq 0 ]
+	calls <<-EXPECTED
+		$APT update [noninteractive]
+		$APT install -y --no-install-recommends libclang-rt-dev [noninteractive]
+	EXPECTED
+
+	os ID=fedora
+	: >"$SYS/calls"
+	: >"$SYS/packages"
+	FAKE_UID=1000 deps --fuzz
+	[ "$status" -eq 1 ]
+	[[ $output == *"run 'scripts/install-deps.sh --fuzz' as root"* ]]
+	calls </dev/null
+	deps --fuzz
+	[ "$status" -eq 0 ]
+	calls <<<'dnf install -y --setopt=install_weak_deps=False compiler-rt'
+}
+
 # ---- Fedora and Arch
 
 @test "install-deps: Fedora" {
@@ -532,7 +566,7 @@ APT='apt-get -o DPkg::Lock::Timeout=300'
 @test "install-deps: --help" {
 	deps --help
 	[ "$status" -eq 0 ]
-	[[ $output == 'Usage: scripts/install-deps.sh [--test] [--vm] [--quiet]'* ]]
+	[[ $output == 'Usage: scripts/install-deps.sh [--test] [--vm] [--fuzz] [--quiet]'* ]]
 	calls </dev/null
 }
 
@@ -552,7 +586,7 @@ APT='apt-get -o DPkg::Lock::Timeout=300'
 	grep -qx libc6-dev "$SYS/known" || skip 'no package lists here'
 	# Ubuntu before 24.04 has it in linux-tools
 	grep -qx ID=debian /etc/os-release || echo bpftool >>"$SYS/known"
-	sed -nE 's/^(build|test):[^:]*:([^:]*):.*/\2/p' "$SCRIPT" | grep -vx -e - >"$SYS/table"
+	sed -nE 's/^(build|test|vm|fuzz):[^:]*:([^:]*):.*/\2/p' "$SCRIPT" | grep -vx -e - >"$SYS/table"
 	[ "$(wc -l <"$SYS/table")" -gt 15 ]
 	run grep -vxF -f "$SYS/known" "$SYS/table"
 	echo "not known: $output"
