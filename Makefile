@@ -50,6 +50,7 @@ BPF_SRCS   := $(sort $(wildcard progs/*.bpf.c))
 LIB_SRCS   := $(sort $(wildcard lib/*.c))
 BENCH_SRCS := $(sort $(wildcard benchs/*.c))
 UNIT_SRCS  := $(sort $(wildcard tests/unit/test_*.c))
+FUZZ_SRCS  := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 
 ifeq ($(STATIC),1)
 B := $(O)/static
@@ -63,6 +64,7 @@ SKELS := $(BPF_SRCS:progs/%.bpf.c=$(B)/progs/%.skel.h)
 LIB_OBJS := $(LIB_SRCS:%.c=$(B)/%.o)
 OBJS := $(B)/bench.o $(BENCH_SRCS:%.c=$(B)/%.o) $(LIB_OBJS)
 UNITS := $(UNIT_SRCS:%.c=$(B)/%)
+FUZZERS := $(FUZZ_SRCS:%.c=$(B)/%)
 
 # ---- flags
 
@@ -157,10 +159,20 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(LIB_OBJS)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(UNIT_LIBS) $(LDLIBS)
 
-.SECONDARY: $(UNITS:%=%.o)
+# Where libFuzzer is, it brings the main(); else the files of the corpus are fed to the target.
+FUZZ_OBJS := $(B)/tests/fuzz/common.o $(if $(filter 1,$(LIBFUZZER)),,$(B)/tests/fuzz/replay.o)
+
+$(B)/tests/fuzz/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(FUZZ_OBJS) $(LIB_OBJS)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) $(if $(filter 1,$(LIBFUZZER)),-fsanitize=fuzzer) -o $@ $^ $(LDLIBS)
+
+# It has bench.c in it, and so takes all that the program is made of.
+$(B)/tests/fuzz/fuzz_args: $(BENCH_SRCS:%.c=$(B)/%.o)
+
+.SECONDARY: $(UNITS:%=%.o) $(FUZZERS:%=%.o) $(FUZZ_OBJS)
 
 .PHONY: units
-units: $(UNITS)
+units: $(UNITS) $(FUZZERS)
 
 .PHONY: deps
 deps:
@@ -183,11 +195,11 @@ test: test-deps
 
 # The tests alone, with nothing installed.
 .PHONY: check
-check: $(BIN) $(UNITS)
+check: $(BIN) $(UNITS) $(FUZZERS)
 	$(Q)BUILD=$(B) BENCH=$(BIN) SANITIZED=$(SANITIZED) tests/run $(TESTS)
 
 # Those that run the program itself; not those of the build, of scripts and of texts.
-SANITIZER_TESTS = $(UNIT_SRCS) $(filter-out $(addprefix tests/,build.bats docs.bats \
+SANITIZER_TESTS = $(UNIT_SRCS) $(FUZZ_SRCS) $(filter-out $(addprefix tests/,build.bats docs.bats \
 		  install-deps.bats matrix.bats scripts.bats vmtest.bats),$(sort $(wildcard tests/*.bats)))
 
 .PHONY: check-asan check-tsan
@@ -199,6 +211,31 @@ check-tsan:
 	$(Q)$(MAKE) O=$(O)/tsan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
 		SANITIZE='-fsanitize=thread -Wno-tsan' SANITIZED=1 \
 		TESTS='$(SANITIZER_TESTS)' check
+
+# ---- fuzzing, with libFuzzer: FUZZ_TIME seconds for each of the targets FUZZ, -j of them at a time.
+# Inputs that reach something new, and findings, stay in $(O)/fuzz; `make fuzz-corpus` takes what
+# the corpus in the tree lacks from there.
+
+FUZZ ?= $(FUZZ_SRCS:tests/fuzz/fuzz_%.c=%)
+FUZZ_TIME ?= 600
+
+.PHONY: fuzz-deps fuzzers fuzz-targets
+fuzz-deps: deps
+	$(Q)scripts/install-deps.sh --quiet --fuzz
+
+fuzzers: fuzz-deps
+	$(Q)$(MAKE) O=$(O)/fuzz/build CC=$(CLANG) LIBFUZZER=1 CFLAGS='-O1 -g -fno-omit-frame-pointer' \
+		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' \
+		fuzz-targets
+fuzz-targets: $(FUZZERS)
+
+.PHONY: fuzz fuzz-corpus $(FUZZ:%=fuzz/%) $(FUZZ:%=fuzz-corpus/%)
+fuzz: $(FUZZ:%=fuzz/%)
+$(FUZZ:%=fuzz/%): fuzz/%: fuzzers
+	$(Q)FUZZ_TIME=$(FUZZ_TIME) tests/fuzz/fuzz.sh run $(O)/fuzz $*
+fuzz-corpus: $(FUZZ:%=fuzz-corpus/%)
+$(FUZZ:%=fuzz-corpus/%): fuzz-corpus/%: fuzzers
+	$(Q)tests/fuzz/fuzz.sh merge $(O)/fuzz $*
 
 # What the runner itself costs: figures, not a test.
 $(B)/tests/bench_self: $(B)/tests/bench_self.o $(LIB_OBJS)
@@ -245,7 +282,7 @@ matrix: $(BIN)
 		'6.1, arm64 (Debian 12)=$(O)/vmtest-arm64/results.tsv')
 
 C_FILES = $(sort $(wildcard *.[ch] lib/*.[ch] benchs/*.[ch] progs/*.[ch] tests/*.[ch] tests/*/*.[ch]))
-SH_FILES = $(sort $(wildcard scripts/*.sh benchs/*.sh) tests/run tests/tap-exec .ci/run $(wildcard tests/guest/suite tests/guest/init))
+SH_FILES = $(sort $(wildcard scripts/*.sh benchs/*.sh) tests/run tests/tap-exec $(wildcard tests/fuzz/*.sh) .ci/run $(wildcard tests/guest/suite tests/guest/init))
 BATS_FILES = $(sort $(wildcard tests/*.bats tests/*.bash))
 
 .PHONY: check-format
@@ -272,13 +309,13 @@ clean:
 	$(call msg,CLEAN,$(O))
 	$(Q)rm -f $(if $(filter build,$(O)),bench bench-static) \
 		$(addprefix $(O)/,bench bench-static bench.o bench.d flags bpf-flags objs)
-	$(Q)rm -rf $(addprefix $(O)/,lib benchs progs tests static asan tsan)
+	$(Q)rm -rf $(addprefix $(O)/,lib benchs progs tests static asan tsan fuzz/build)
 	$(Q)! [ -d $(O) ] || rmdir --ignore-fail-on-non-empty $(O)
 
 .PHONY: help
 help:
 	@sed -n 's/^# *\(make.*\)/\1/p' Makefile
-	@echo 'check check-asan check-tsan check-format format install clean bench-self claims vmtest vmtest-arm64 matrix'
+	@echo 'check check-asan check-tsan check-format format install clean bench-self claims fuzz fuzz-corpus vmtest vmtest-arm64 matrix'
 
 .DELETE_ON_ERROR:
--include $(OBJS:.o=.d) $(UNITS:=.d) $(B)/tests/bench_self.d $(BPF_SRCS:progs/%.bpf.c=$(B)/progs/%.bpf.d)
+-include $(OBJS:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(FUZZ_OBJS:.o=.d) $(B)/tests/bench_self.d $(BPF_SRCS:progs/%.bpf.c=$(B)/progs/%.bpf.d)
