@@ -224,7 +224,7 @@ fuzz-deps: deps
 	$(Q)scripts/install-deps.sh --quiet --fuzz
 
 fuzzers: fuzz-deps
-	$(Q)$(MAKE) O=$(O)/fuzz/build CC=$(CLANG) LIBFUZZER=1 CFLAGS='-O1 -g -fno-omit-frame-pointer' \
+	$(Q)$(MAKE) O=$(O)/fuzz/build CC=$(CLANG) LIBFUZZER=1 CFLAGS='-O2 -g -fno-omit-frame-pointer' \
 		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' \
 		fuzz-targets
 fuzz-targets: $(FUZZERS)

@@ -4,6 +4,8 @@
 # Fuzz one target, or take what it found into the corpus: `make fuzz` and `make fuzz-corpus` call it.
 set -euo pipefail
 
+MAX_SIZE=3000
+
 usage() {
 	cat <<'USAGE'
 Usage: tests/fuzz/fuzz.sh run|merge FOLDER NAME
@@ -14,7 +16,8 @@ Usage: tests/fuzz/fuzz.sh run|merge FOLDER NAME
          latter, findings to FOLDER/findings, what libFuzzer says to
          FOLDER/NAME.log.
   merge  make tests/fuzz/corpus/NAME anew: files with a name stay, and of all
-         other inputs the smallest ones that together reach as much code.
+         other inputs up to 3000 bytes the smallest ones that together reach
+         as much code.
   -h, --help
 
 Exit status: 0 no finding, 1 a finding or another failure, 64 usage.
@@ -65,23 +68,27 @@ is_named() {
 }
 
 merge() {
-	local new file
-	new=$(mktemp -d)
-	trap 'rm -rf "$new"' EXIT
+	local file from
+	tmp=$(mktemp -d)
+	trap 'rm -rf "$tmp"' EXIT
+	mkdir "$tmp/all" "$tmp/merged"
 	for file in "$corpus"/*; do
-		! is_named "${file##*/}" || cp "$file" "$new"
+		! is_named "${file##*/}" || cp "$file" "$tmp/merged"
 	done
+	# The corpus is part of the tree: what is long is not worth its place there
 	mkdir -p "$folder/corpus/$name"
+	for from in "$corpus" "$folder/corpus/$name"; do
+		find "$from" -type f -size -"$((MAX_SIZE + 1))"c -exec cp -t "$tmp/all" {} +
+	done
 	# By edges alone: how often each was taken would bring in hundreds more
-	"$target" -merge=1 -use_counters=0 -max_len="$(max_len)" "$new" "$corpus" \
-		"$folder/corpus/$name" >"$log" 2>&1 || {
+	"$target" -merge=1 -use_counters=0 "$tmp/merged" "$tmp/all" >"$log" 2>&1 || {
 		tail -n 60 "$log" >&2
 		die "$name: cannot merge, see $log"
 	}
 	for file in "$corpus"/*; do
 		is_named "${file##*/}" || rm "$file"
 	done
-	cp "$new"/* "$corpus"
+	cp "$tmp"/merged/* "$corpus"
 	printf '%s: %s files, %s bytes\n' "$name" "$(find "$corpus" -type f | wc -l)" \
 		"$(cat "$corpus"/* | wc -c)"
 }

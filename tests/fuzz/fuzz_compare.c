@@ -104,6 +104,8 @@ static void check_csv(const char *text)
 			/* "" within quotes ends them and begins them anew. */
 			fuzz_check(quoted || c == text || strchr(",\n\"", c[-1]),
 				   "a quote within a field: %s", c);
+			fuzz_check(!quoted || strchr(",\r\"", c[1]), "something behind a quote: %s",
+				   c);
 			quoted = !quoted;
 		} else if (quoted) {
 			continue;

@@ -21,6 +21,32 @@ static void check_refusal(int ret, const char *path, const char *err)
 	fuzz_check_text("refusal", err, 0);
 }
 
+/* What all who use records take for granted: see record.schema.json. */
+static void check_record(const json_t *record)
+{
+	static const char *const sections[] = { "params", "config", "env" };
+	const char *bench = json_string_value(json_object_get(record, "bench"));
+	const char *status = json_string_value(json_object_get(record, "status"));
+	const json_t *summary = json_object_get(record, "summary");
+	const char *unit = json_string_value(json_object_get(summary, "unit"));
+	size_t i;
+
+	fuzz_check(json_integer_value(json_object_get(record, "schema")) == RECORD_SCHEMA,
+		   "a record of another schema");
+	fuzz_check(bench && *bench, "a record of no benchmark");
+	for (i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		fuzz_check(json_is_object(json_object_get(record, sections[i])),
+			   "a record without %s", sections[i]);
+	fuzz_check(status, "a record without a status");
+	if (!strcmp(status, "failed") || !strcmp(status, "interrupted"))
+		return;
+	fuzz_check(!strcmp(status, "ok"), "a record with status %s", status);
+	fuzz_check(json_number_value(json_object_get(summary, "mean")) >= 0 &&
+			   json_is_number(json_object_get(summary, "mean")),
+		   "a record without a mean");
+	fuzz_check(unit && *unit, "a record without a unit");
+}
+
 /* The file that `bench -o` would write, as text to be freed. */
 static char *written(const struct records *r)
 {
@@ -74,6 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *path = fuzz_file(0, data, size);
 	struct records r;
 	char err[512];
+	size_t i;
 	int ret;
 
 	memset(err, 'x', sizeof(err));
@@ -83,6 +110,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	fuzz_check(r.cnt, "success, and no record");
+	for (i = 0; i < r.cnt; i++)
+		check_record(r.records[i]);
 	check_written(&r);
 	records_free(&r);
 	return 0;

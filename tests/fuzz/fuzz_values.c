@@ -58,6 +58,7 @@ static void try_cpuset(const char *s)
 		fuzz_check(!set.cpus && !set.cnt, "a set after an error");
 		return;
 	}
+	fuzz_check(!s[strspn(s, "0123456789,-")], "'%s' is a set", s);
 	fuzz_check(set.cnt > 0 && set.cpus[0] >= 0 && set.cpus[set.cnt - 1] <= CPUSET_MAX,
 		   "what came of '%s' is no set", s);
 	for (i = 0; i < set.cnt; i++) {
