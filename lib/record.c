@@ -270,9 +270,12 @@ int record_append(int fd, const json_t *record)
 	} while (n < 0 && errno == EINTR);
 	ret = n < 0 ? -errno : 0;
 	if (n >= 0 && (size_t)n != len) {
-		ret = -EIO;
-		/* The rest is lost, but the next record shall not become part of this line. */
+		/*
+		 * The rest is lost, but the next record shall not become part of this line. A short
+		 * write does not say why it was: on a full disk this one does.
+		 */
 		n = write(fd, "\n", 1);
+		ret = n < 0 ? -errno : -EIO;
 	}
 	free(text);
 	return ret;

@@ -27,7 +27,7 @@ void records_free(struct records *r);
 
 /*
  * Appends one record to @fd, opened with O_APPEND, as one line by one write(2), so that lines of
- * several writers do not mix. Returns 0 or -errno (-EIO where only a part was written).
+ * several writers do not mix. Returns 0 or -errno, also where only a part was written.
  */
 int record_append(int fd, const json_t *record);
 

@@ -414,7 +414,7 @@ static void short_write(void **state)
 	if (!pid) {
 		signal(SIGXFSZ, SIG_IGN);
 		setrlimit(RLIMIT_FSIZE, &limit);
-		_exit(record_append(fd, record) == -EIO ? 0 : 1);
+		_exit(record_append(fd, record) == -EFBIG ? 0 : 1);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
