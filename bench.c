@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -928,6 +929,31 @@ struct series {
 	sigset_t old_mask;
 };
 
+/*
+ * A FIFO is opened for writing alone. With an end to read from of our own, records would go nowhere
+ * without a word once the reader has gone, and we would wait for ever when the pipe is full.
+ */
+static int open_fifo(const char *path)
+{
+	int fd;
+
+	fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0) {
+		fcntl(fd, F_SETFL, 0); /* but writes shall wait */
+	} else if (errno == ENXIO) {
+		warning("-o, --output: nobody reads from '%s' yet, waiting for a reader", path);
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+	}
+	return fd;
+}
+
+static bool is_fifo(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISFIFO(st.st_mode);
+}
+
 /* A file that cannot be written is found out before anything is measured. */
 static int open_records(const char *path, struct bench_err *err)
 {
@@ -935,6 +961,8 @@ static int open_records(const char *path, struct bench_err *err)
 
 	if (!strcmp(path, "-"))
 		fd = dup(STDOUT_FILENO);
+	else if (is_fifo(path))
+		fd = open_fifo(path);
 	else
 		/* For reading too: record_append() looks whether the last line was ended. */
 		fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
