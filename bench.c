@@ -1130,6 +1130,8 @@ int main(int argc, char **argv)
 	/* A shell without job control has them ignored in the background; a set-up may last. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
+	/* At ulimit -f there shall be a message that names the file, as on a full disk. */
+	signal(SIGXFSZ, SIG_IGN);
 	atexit(check_stdout);
 	/* A pipe shall see each line when it is printed, not when a buffer is full. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
