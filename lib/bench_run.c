@@ -189,6 +189,24 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
+static int cannot_start(struct run_state *state, const struct worker *w, int err)
+{
+	const char *advice = "";
+	char cpu[32] = "";
+
+	if (w->t.cpu >= 0)
+		snprintf(cpu, sizeof(cpu), " (CPU %d)", w->t.cpu);
+	if (err == EAGAIN)
+		advice = ": too many for ulimit -u or -v, for the pids or memory limit of the "
+			 "cgroup, or for sysctl kernel.threads-max";
+	else if (err == EINVAL && w->t.cpu >= 0)
+		advice = " (was the CPU taken offline?)";
+	bench_failed(&state->run.err, 0, "cannot start thread %d of %s%s: %s%s", w->t.idx,
+		     w->t.role == BENCH_CONSUMER ? "the consumers" : "the producers", cpu,
+		     strerror(err), advice);
+	return -err;
+}
+
 static int worker_start(struct run_state *state, struct worker *w)
 {
 	cpu_set_t *mask = NULL;
@@ -215,11 +233,7 @@ out:
 	if (mask)
 		CPU_FREE(mask);
 	pthread_attr_destroy(&attr);
-	if (!err)
-		return 0;
-	return bench_failed(&state->run.err, err, "cannot start thread %d of %s (CPU %d)", w->t.idx,
-			    w->t.role == BENCH_CONSUMER ? "the consumers" : "the producers",
-			    w->t.cpu);
+	return err ? cannot_start(state, w, err) : 0;
 }
 
 /*
