@@ -43,7 +43,6 @@ struct run_state {
 	struct worker *workers; /* consumers first */
 	size_t nr_workers; /* of which the threads exist */
 	size_t samples_room;
-	uint64_t strays_looked_ns;
 	struct noise_reading noise_start;
 	bool noise_started;
 
@@ -363,23 +362,15 @@ static int read_noise(struct run_state *state, struct noise_reading *reading)
 }
 
 /* The scheduler moves a pinned thread only when its CPU goes away; then the run means nothing. */
-static void look_for_strays(struct run_state *state, uint64_t now)
+static void look_for_strays(struct run_state *state)
 {
 	struct bench_result *res = state->res;
 	size_t i;
-	int cpu;
 
-	/* It opens a file a thread: not for each of a thousand samples a second. */
-	if (now - state->strays_looked_ns < 1000000000ULL)
-		return;
-	state->strays_looked_ns = now;
 	for (i = 0; i < state->nr_workers && !res->strayed_tid; i++) {
 		struct worker *w = &state->workers[i];
 
-		if (w->t.cpu < 0)
-			continue;
-		cpu = noise_thread_cpu(w->t.tid);
-		if (cpu >= 0 && cpu != w->t.cpu) {
+		if (w->t.cpu >= 0 && !noise_thread_is_pinned(w->t.tid, w->t.cpu)) {
 			res->strayed_tid = w->t.tid;
 			res->strayed_cpu = w->t.cpu;
 		}
@@ -488,7 +479,7 @@ static int take_samples(struct run_state *state)
 {
 	const struct bench_config *cfg = state->run.cfg;
 	const uint64_t interval_ns = cfg->interval_ms * 1000000ULL;
-	uint64_t start, prev, now, warmup_end, measured_ns = 0;
+	uint64_t start, prev, now, warmup_end, measured_ns = 0, strays_looked = 0;
 	struct bench_result *res = state->res;
 	struct bench_run *run = &state->run;
 	struct bench_res before = {}, after;
@@ -539,7 +530,11 @@ static int take_samples(struct run_state *state)
 		prev = now;
 		if (!state->noise_started && now >= warmup_end)
 			state->noise_started = !read_noise(state, &state->noise_start);
-		look_for_strays(state, now);
+		/* A system call a thread: not for each of a thousand samples a second. */
+		if (now - strays_looked >= 1000000000ULL) {
+			look_for_strays(state);
+			strays_looked = now;
+		}
 		if (state->watch->sampled)
 			state->watch->sampled(state->watch->ctx, res->nr_samples - 1, &s);
 		/* In less than a second the machine has no time to show its moods. */
@@ -574,6 +569,7 @@ static void end_sampling(struct run_state *state)
 	struct noise_reading end = {};
 
 	set_timer(0);
+	look_for_strays(state);
 	state->res->ci_pct = ci_pct(state);
 	if (state->noise_started && !read_noise(state, &end)) {
 		noise_diff(&state->noise_start, &end, &state->res->noise);

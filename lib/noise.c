@@ -6,13 +6,18 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "lib/cpuset.h"
 #include "lib/num.h"
+
+#define LONG_BITS (8 * (int)sizeof(long))
 
 #define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
@@ -237,47 +242,18 @@ void noise_diff(const struct noise_reading *start, const struct noise_reading *e
 		noise->migrations = -1;
 }
 
-/*
- * /proc/PID/stat is 'tid (name) state ...' where the name may hold blanks and parentheses of its
- * own: the fields are counted from the last closing one, behind which comes field 3.
- */
-static int parse_stat_cpu(char *stat)
+bool noise_thread_is_pinned(pid_t tid, int cpu)
 {
-	char *pos = strrchr(stat, ')');
-	long long cpu;
-	int field, err;
+	unsigned long mask[(CPUSET_MAX + 1) / LONG_BITS];
+	long len;
 
-	if (!pos)
-		return -EINVAL;
-	strsep(&pos, " ");
-	for (field = 3; field < 39; field++)
-		strsep(&pos, " ");
-	err = next_count(&pos, INT_MAX, &cpu);
-	return err ? err : (int)cpu;
-}
-
-int noise_thread_cpu_at(const char *root, pid_t tid)
-{
-	char *stat = NULL;
-	size_t cap = 0;
-	FILE *f;
-	int ret;
-
-	ret = open_lines(&f, root, "/proc/self/task/%d/stat", (int)tid);
-	if (ret)
-		return ret;
-	/* Up to a NUL, that is the whole file: a name may hold a newline too. */
-	errno = 0;
-	if (getdelim(&stat, &cap, '\0', f) >= 0)
-		ret = parse_stat_cpu(stat);
-	else
-		ret = ferror(f) && errno ? -errno : -EINVAL;
-	free(stat);
-	fclose(f);
-	return ret;
-}
-
-int noise_thread_cpu(pid_t tid)
-{
-	return noise_thread_cpu_at("", tid);
+	/*
+	 * The system call itself: it takes a mask longer than the kernel's, tells that length, and
+	 * is all that a look at thousands of threads should cost.
+	 */
+	len = syscall(SYS_sched_getaffinity, tid, sizeof(mask), mask);
+	if (len < 0)
+		return true;
+	return cpu < 8 * len && mask[cpu / LONG_BITS] >> cpu % LONG_BITS & 1 &&
+	       CPU_COUNT_S(len, (cpu_set_t *)mask) == 1;
 }

@@ -3,6 +3,7 @@
 #ifndef BENCH_NOISE_H
 #define BENCH_NOISE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -57,12 +58,9 @@ void noise_diff(const struct noise_reading *start, const struct noise_reading *e
 		struct noise *noise);
 
 /*
- * The CPU that a thread of this process runs on, or last ran on. Returns its number, or -errno:
- * -ENOENT or -ESRCH where the thread has ended, -EINVAL where the kernel's answer makes no sense.
+ * May a thread of this process run on @cpu and nowhere else? When a CPU goes offline, the kernel
+ * gives the threads that had only that one all others. True as well where the thread has ended.
  */
-int noise_thread_cpu(pid_t tid);
-
-/* The same, with /proc looked up below the directory root. */
-int noise_thread_cpu_at(const char *root, pid_t tid);
+bool noise_thread_is_pinned(pid_t tid, int cpu);
 
 #endif /* BENCH_NOISE_H */

@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/cpuset.h"
 #include "lib/noise.h"
 
 /* The machine that a test lays out, file by file */
@@ -457,67 +458,6 @@ static void odd_files_of_a_thread(void **state)
 	free(text);
 }
 
-/* Fields 3 to 38 and from 40 on, each of them recognizable as the wrong one */
-#define STAT_3_TO_38                                                                            \
-	"R 103 104 105 106 -1 108 109 110 111 112 113 114 115 116 117 118 119 120 121 122 123 " \
-	"124 125 126 127 128 129 130 131 132 133 134 135 136 137"
-#define STAT_FROM_40 "139 140 141 142\n"
-
-static void assert_cpu(const char *stat, int want)
-{
-	put_thread(11, "stat", stat);
-	assert_int_equal(noise_thread_cpu_at(root, 11), want);
-}
-
-static void cpu_from_stat(void **state)
-{
-	(void)state;
-	assert_cpu("11 (worker) " STAT_3_TO_38 " 7 " STAT_FROM_40, 7);
-	assert_cpu("11 (worker) " STAT_3_TO_38 " 0 " STAT_FROM_40, 0);
-	assert_cpu("11 (worker) " STAT_3_TO_38 " 4095", 4095);
-	assert_cpu("11 (worker) " STAT_3_TO_38 " 4095\n", 4095);
-	/* names made to mislead */
-	assert_cpu("11 (a) R 1 2 (b) c) " STAT_3_TO_38 " 7 " STAT_FROM_40, 7);
-	assert_cpu("11 () ) (((  )) " STAT_3_TO_38 " 7 " STAT_FROM_40, 7);
-	assert_cpu("11 (a\nb) R 1) " STAT_3_TO_38 " 7 " STAT_FROM_40, 7);
-	assert_cpu("11 () " STAT_3_TO_38 " 7 " STAT_FROM_40, 7);
-}
-
-static void cpu_from_bad_stat(void **state)
-{
-	static const char *const bad[] = {
-		"",
-		"\n",
-		"11",
-		"11 (worker",
-		"11 (worker)",
-		"11 (worker) R 1 2 3\n",
-		"11 (worker) " STAT_3_TO_38,
-		"11 (worker) " STAT_3_TO_38 "\n",
-		"11 (worker) " STAT_3_TO_38 " x " STAT_FROM_40,
-		"11 (worker) " STAT_3_TO_38 " -1 " STAT_FROM_40,
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_cpu(bad[i], -EINVAL);
-	assert_cpu("11 (worker) " STAT_3_TO_38 " 2147483648 " STAT_FROM_40, -ERANGE);
-	assert_int_equal(noise_thread_cpu_at(root, 12), -ENOENT);
-}
-
-static void cpu_from_huge_stat(void **state)
-{
-	char *text = malloc(300000);
-
-	(void)state;
-	assert_non_null(text);
-	memset(text, ')', 299999);
-	memcpy(text, "11 (", 4);
-	strcpy(text + 290000, ") " STAT_3_TO_38 " 7 " STAT_FROM_40);
-	assert_cpu(text, 7);
-	free(text);
-}
-
 static void root_too_long(void **state)
 {
 	struct noise_reading reading;
@@ -527,9 +467,11 @@ static void root_too_long(void **state)
 	assert_non_null(path);
 	memset(path, '/', PATH_MAX + 100);
 	path[PATH_MAX + 100] = '\0';
-	assert_int_equal(noise_thread_cpu_at(path, getpid()), -ENAMETOOLONG);
+	assert_int_equal(noise_read_at(path, &reading, tids, 1), 0);
+	assert_int_equal(reading.total_ticks, -1);
+	assert_int_equal(reading.threads[0].invol_switches, -1);
+	noise_reading_free(&reading);
 	path[PATH_MAX - 10] = '\0';
-	assert_int_equal(noise_thread_cpu_at(path, getpid()), -ENAMETOOLONG);
 	assert_int_equal(noise_read_at(path, &reading, tids, 1), 0);
 	assert_int_equal(reading.total_ticks, -1);
 	assert_int_equal(reading.threads[0].invol_switches, -1);
@@ -582,7 +524,7 @@ static void pin_to(int cpu)
 	assert_int_equal(sched_setaffinity(0, sizeof(set), &set), 0);
 }
 
-/* Send this thread to and fro between two CPUs: it is seen where it was sent, and each way. */
+/* Send this thread to and fro between two CPUs: it is seen where it may run, and each way. */
 static void this_thread_sent_about(void **state)
 {
 	struct noise_reading start, end;
@@ -601,15 +543,19 @@ static void this_thread_sent_about(void **state)
 	if (nr < 2)
 		skip();
 
+	/* it may run on two */
+	assert_false(noise_thread_is_pinned(tid, cpus[0]));
 	pin_to(cpus[0]);
-	assert_int_equal(noise_thread_cpu(tid), cpus[0]);
+	assert_true(noise_thread_is_pinned(tid, cpus[0]));
 	assert_int_equal(noise_read(&start, &tid, 1), 0);
 	for (int i = 0; i < 10; i++) {
 		pin_to(cpus[1]);
-		assert_int_equal(noise_thread_cpu(tid), cpus[1]);
+		assert_true(noise_thread_is_pinned(tid, cpus[1]));
+		assert_false(noise_thread_is_pinned(tid, cpus[0]));
 		pin_to(cpus[0]);
-		assert_int_equal(noise_thread_cpu(tid), cpus[0]);
+		assert_false(noise_thread_is_pinned(tid, cpus[1]));
 	}
+	assert_false(noise_thread_is_pinned(tid, CPUSET_MAX));
 	assert_int_equal(noise_read(&end, &tid, 1), 0);
 	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
 
@@ -699,16 +645,17 @@ static void thread_that_has_ended(void **state)
 	time_t limit = time(NULL) + 10;
 	struct noise_reading reading;
 	pthread_t thread;
+	char task[64];
 	pid_t both[2];
-	int cpu;
 
 	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, tell_tid, &both[0]), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	/* The kernel wakes the joiner before it takes the thread off /proc. */
-	while ((cpu = noise_thread_cpu(both[0])) >= 0 && time(NULL) < limit)
+	snprintf(task, sizeof(task), "/proc/self/task/%d", both[0]);
+	while (!access(task, F_OK) && time(NULL) < limit)
 		nanosleep(&pause, NULL);
-	assert_true(cpu == -ENOENT || cpu == -ESRCH);
+	assert_true(noise_thread_is_pinned(both[0], 0));
 
 	both[1] = this_thread();
 	assert_int_equal(noise_read(&reading, both, 2), 0);
@@ -739,9 +686,6 @@ int main(void)
 		ROOTED(no_sched_file),
 		ROOTED(lists_in_different_order),
 		ROOTED(odd_files_of_a_thread),
-		ROOTED(cpu_from_stat),
-		ROOTED(cpu_from_bad_stat),
-		ROOTED(cpu_from_huge_stat),
 		cmocka_unit_test(root_too_long),
 		cmocka_unit_test(too_many_threads_for_memory),
 		cmocka_unit_test(this_thread_sent_about),
