@@ -63,25 +63,24 @@ static json_t *make_params(const struct bench_family *family)
 }
 
 /* The CPUs that the threads of @role were pinned to: "0,2-3"; null: not pinned. */
-static json_t *role_cpus(const struct bench_config *cfg, enum bench_role role)
+static json_t *role_cpus(const struct bench_config *cfg, const struct bench_result *res,
+			 enum bench_role role)
 {
 	long long nr = role == BENCH_CONSUMER ? cfg->consumers : cfg->producers, i;
-	struct cpuset allowed = {}, set = {};
+	struct cpuset set = {};
 	json_t *ret = NULL;
-	char *list = NULL, *p;
+	char *list, *p;
 	char buf[4096];
 
-	if (!cfg->affinity || !nr)
+	if (!cfg->affinity || !nr || !res->allowed.cnt)
 		return json_null();
 	/* One after the other, and cpuset_parse() puts them in order and in ranges. */
-	if (!cpuset_allowed(&allowed))
-		list = malloc(nr * 8 + 1);
+	list = malloc(nr * 8 + 1);
 	for (i = 0, p = list; list && i < nr; i++)
-		p += sprintf(p, "%s%d", i ? "," : "", bench_run_cpu(cfg, &allowed, role, i));
+		p += sprintf(p, "%s%d", i ? "," : "", bench_run_cpu(cfg, &res->allowed, role, i));
 	if (list && !cpuset_parse(list, &set) && !cpuset_format(&set, buf, sizeof(buf)))
 		ret = json_string(buf);
 	free(list);
-	cpuset_free(&allowed);
 	cpuset_free(&set);
 	return ret ? ret : json_null();
 }
@@ -98,8 +97,8 @@ static json_t *make_config(const struct bench_config *cfg, const struct bench_re
 			 (json_int_t)cfg->producers, "consumers", (json_int_t)cfg->consumers,
 			 "warmup_s", (json_int_t)cfg->warmup_s, "duration_s",
 			 (json_int_t)cfg->duration_s, "interval_ms", (json_int_t)cfg->interval_ms,
-			 "prod_cpus", role_cpus(cfg, BENCH_PRODUCER), "cons_cpus",
-			 role_cpus(cfg, BENCH_CONSUMER), "attach", string_or_null(attach));
+			 "prod_cpus", role_cpus(cfg, res, BENCH_PRODUCER), "cons_cpus",
+			 role_cpus(cfg, res, BENCH_CONSUMER), "attach", string_or_null(attach));
 }
 
 static json_t *make_env(void)

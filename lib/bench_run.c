@@ -39,7 +39,6 @@ struct run_state {
 	struct bench_run run;
 	struct bench_result *res;
 	const struct bench_watch *watch;
-	struct cpuset allowed;
 	struct worker *workers; /* consumers first */
 	size_t nr_workers; /* of which the threads exist */
 	size_t samples_room;
@@ -318,7 +317,7 @@ static int start_threads(struct run_state *state)
 	size_t nr = cfg->consumers + cfg->producers, i;
 	int err;
 
-	err = cpuset_allowed(&state->allowed);
+	err = cpuset_allowed(&state->res->allowed);
 	if (err)
 		return bench_failed(&state->run.err, err, "cannot tell the CPUs to use");
 	state->workers = calloc(nr, sizeof(*state->workers));
@@ -331,7 +330,7 @@ static int start_threads(struct run_state *state)
 		w->t.run = &state->run;
 		w->t.role = i < (size_t)cfg->consumers ? BENCH_CONSUMER : BENCH_PRODUCER;
 		w->t.idx = w->t.role == BENCH_CONSUMER ? i : i - cfg->consumers;
-		w->t.cpu = bench_run_cpu(cfg, &state->allowed, w->t.role, w->t.idx);
+		w->t.cpu = bench_run_cpu(cfg, &state->res->allowed, w->t.role, w->t.idx);
 		err = worker_start(state, w);
 		if (err)
 			return err;
@@ -746,7 +745,6 @@ int bench_run(const struct bench *bench, const struct bench_config *cfg,
 		bpf_link__destroy(state->run.links[i]);
 	free(state->run.links);
 	noise_reading_free(&state->noise_start);
-	cpuset_free(&state->allowed);
 	free(state->workers);
 	look_for_signals(state);
 	drop_alarms();
@@ -764,5 +762,6 @@ out_free:
 void bench_result_free(struct bench_result *res)
 {
 	free(res->samples);
+	cpuset_free(&res->allowed);
 	memset(res, 0, sizeof(*res));
 }

@@ -35,6 +35,7 @@ struct bench_result {
 	char attach_note[512];
 	char trigger[64];
 	char trigger_note[512];
+	struct cpuset allowed; /* what the process could use when the threads were placed */
 	struct noise noise; /* during the measured time */
 	bool have_noise;
 	int strayed_tid; /* a pinned thread seen on another CPU than its own; 0: none */
