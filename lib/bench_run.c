@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <inttypes.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <math.h>
 #include <pthread.h>
@@ -25,6 +24,8 @@
 #define KICK_INTERVAL_NS (5 * 1000 * 1000)
 /* Thousands of threads on a few CPUs may not all get there in a bearable time: go on without. */
 #define ALL_WORK_TIMEOUT_NS (10ULL * 1000 * 1000 * 1000)
+/* With more threads a CPU, their counters of noise may be left alone: see count_threads_noise(). */
+#define NOISE_THREADS_PER_CPU 32
 /* Far beyond any drain: a thread that has not ended by then never will. */
 #define STOP_TIMEOUT_NS (60ULL * 1000 * 1000 * 1000)
 
@@ -49,6 +50,7 @@ struct run_state {
 	size_t nr_working; /* threads that have come through; atomic */
 	int gate; /* enum gate, a futex: where new threads wait */
 	bool stuck; /* a thread does not stop */
+	bool outranking; /* the sampling thread is a real-time one */
 
 	pthread_mutex_t lock; /* for what follows, and worker.done */
 	pthread_cond_t changed; /* CLOCK_MONOTONIC */
@@ -119,6 +121,15 @@ static void kicked(int sig)
 }
 
 /*
+ * Some threads; each of them wakes as many. A thread that does not outrank them and woke thousands
+ * alone would be put back after each few, for those to work: it would take a minute.
+ */
+static void wake_at_gate(struct run_state *state)
+{
+	syscall(SYS_futex, &state->gate, FUTEX_WAKE_PRIVATE, 64, NULL, NULL, 0);
+}
+
+/*
  * Returns whether the thread is to work. The gate is a futex and not a condition: from that, threads
  * come one by one, each when the one before has had a CPU to hand a lock on; and with more threads
  * than CPUs those who already work leave none. The last ones would come long after the first sample.
@@ -133,13 +144,14 @@ static bool wait_at_gate(struct run_state *state)
 	pthread_mutex_unlock(&state->lock);
 	while ((gate = __atomic_load_n(&state->gate, __ATOMIC_ACQUIRE)) == GATE_SHUT)
 		syscall(SYS_futex, &state->gate, FUTEX_WAIT_PRIVATE, GATE_SHUT, NULL, NULL, 0);
+	wake_at_gate(state);
 	return gate == GATE_OPEN;
 }
 
 static void set_gate(struct run_state *state, int gate)
 {
 	__atomic_store_n(&state->gate, gate, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &state->gate, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+	wake_at_gate(state);
 }
 
 /*
@@ -345,16 +357,26 @@ static int start_threads(struct run_state *state)
 
 /* ---- sampling */
 
+/*
+ * Reading them takes some 20 us a thread. A sampling thread that does not outrank many others would
+ * wait for its turn again and again until it is through: for minutes, with thousands.
+ */
+static bool count_threads_noise(const struct run_state *state)
+{
+	return state->outranking ||
+	       state->nr_workers <= NOISE_THREADS_PER_CPU * (size_t)state->res->allowed.cnt;
+}
+
 static int read_noise(struct run_state *state, struct noise_reading *reading)
 {
-	pid_t *tids = calloc(state->nr_workers, sizeof(*tids));
+	size_t nr = count_threads_noise(state) ? state->nr_workers : 0, i;
+	pid_t *tids = calloc(nr + 1, sizeof(*tids));
 	int err = -ENOMEM;
-	size_t i;
 
 	if (tids) {
-		for (i = 0; i < state->nr_workers; i++)
+		for (i = 0; i < nr; i++)
 			tids[i] = state->workers[i].t.tid;
-		err = noise_read(reading, tids, state->nr_workers);
+		err = noise_read(reading, tids, nr);
 	}
 	free(tids);
 	return err;
@@ -572,6 +594,8 @@ static void end_sampling(struct run_state *state)
 	state->res->ci_pct = ci_pct(state);
 	if (state->noise_started && !read_noise(state, &end)) {
 		noise_diff(&state->noise_start, &end, &state->res->noise);
+		if (!count_threads_noise(state))
+			state->res->noise.invol_switches = state->res->noise.migrations = -1;
 		state->res->have_noise = true;
 		noise_reading_free(&end);
 	}
@@ -654,7 +678,6 @@ static void rejoin_workers(void)
 
 static int run_threads(struct run_state *state)
 {
-	bool outranking = false;
 	int err, err2;
 
 	err = start_threads(state);
@@ -662,7 +685,7 @@ static int run_threads(struct run_state *state)
 		set_gate(state, GATE_ABORT);
 	} else {
 		/* Not before: the threads would inherit it. */
-		outranking = outrank_workers();
+		state->outranking = outrank_workers();
 		err = take_samples(state);
 		end_sampling(state);
 	}
@@ -670,7 +693,7 @@ static int run_threads(struct run_state *state)
 	err2 = stop_role(state, BENCH_PRODUCER);
 	if (!state->stuck)
 		err2 = stop_role(state, BENCH_CONSUMER);
-	if (outranking)
+	if (state->outranking)
 		rejoin_workers();
 	if (!err)
 		err = err2;
