@@ -154,6 +154,14 @@ static void set_gate(struct run_state *state, int gate)
 	wake_at_gate(state);
 }
 
+/* Has a signal come that says stop? It stays pending. */
+static bool told_to_stop(void)
+{
+	sigset_t set;
+
+	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM));
+}
+
 /*
  * Where there are more threads than CPUs it takes a while until each has had its first turn. That
  * is no part of what is measured: a sample would have fewer threads at work than were asked for.
@@ -164,7 +172,8 @@ static void wait_until_all_work(struct run_state *state)
 	uint64_t start = now_ns();
 
 	while (__atomic_load_n(&state->nr_working, __ATOMIC_RELAXED) < state->nr_workers &&
-	       !run_failed(&state->run) && now_ns() - start < ALL_WORK_TIMEOUT_NS)
+	       !run_failed(&state->run) && !told_to_stop() &&
+	       now_ns() - start < ALL_WORK_TIMEOUT_NS)
 		nanosleep(&a_moment, NULL);
 }
 
