@@ -212,6 +212,14 @@ check-tsan:
 		SANITIZE='-fsanitize=thread -Wno-tsan' SANITIZED=1 \
 		TESTS='$(SANITIZER_TESTS)' check
 
+# All of the stress test, of which `make test` takes a sample: some 45 minutes.
+STRESS_RUNS ?= 1000
+.PHONY: stress
+stress: test-deps
+	$(Q)$(MAKE) $(BIN)
+	$(Q)BUILD=$(B) BENCH=$(BIN) STRESS_RUNS=$(STRESS_RUNS) STRESS_FULL=1 STRESS_SEED=$(STRESS_SEED) \
+		TEST_TIMEOUT=7200 FILE_TIMEOUT=10800 tests/run --verbose tests/stress.bats
+
 # ---- fuzzing, with libFuzzer: FUZZ_TIME seconds for each of the targets FUZZ, -j of them at a time.
 # Inputs that reach something new, and findings, stay in $(O)/fuzz; `make fuzz-corpus` takes what
 # the corpus in the tree lacks from there.
@@ -315,7 +323,7 @@ clean:
 .PHONY: help
 help:
 	@sed -n 's/^# *\(make.*\)/\1/p' Makefile
-	@echo 'check check-asan check-tsan check-format format install clean bench-self claims fuzz fuzz-corpus vmtest vmtest-arm64 matrix'
+	@echo 'check check-asan check-tsan check-format format install clean bench-self claims stress fuzz fuzz-corpus vmtest vmtest-arm64 matrix'
 
 .DELETE_ON_ERROR:
 -include $(OBJS:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(FUZZ_OBJS:.o=.d) $(B)/tests/bench_self.d $(BPF_SRCS:progs/%.bpf.c=$(B)/progs/%.bpf.d)
