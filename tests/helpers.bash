@@ -171,12 +171,12 @@ await() {
 
 # Wait for the end of the job, $1 seconds at the most, and set $status
 finish() {
-	local i limit=${1:-$TIME_LIMIT}
-	for ((i = 0; i < limit * 20; i++)); do
-		[[ -e /proc/$pid && $(cut -d ' ' -f 3 /proc/"$pid"/stat 2>/dev/null) != Z ]] || break
+	local limit=${1:-$TIME_LIMIT} start=$SECONDS
+	while [[ -e /proc/$pid && $(cut -d ' ' -f 3 /proc/"$pid"/stat 2>/dev/null) != Z ]] &&
+		((SECONDS - start <= limit)); do
 		sleep 0.05
 	done
-	if ((i == limit * 20)); then
+	if ((SECONDS - start > limit)); then
 		kill_started
 		fail "it did not end within $limit s"
 		return 1
