@@ -16,6 +16,7 @@
 #include <bpf/libbpf.h>
 
 #include "bench.h"
+#include "lib/meminfo.h"
 #include "lib/num.h"
 #include "lib/ringbuf.h"
 #include "progs/ringbufs.h"
@@ -284,6 +285,27 @@ static int rb_check(const struct bench_config *cfg, struct bench_err *err)
 	return 0;
 }
 
+/*
+ * For a ring buffer that is too large the kernel says ENOMEM. For perf buffers it takes what it can get,
+ * and then kills some process, hardly ours, which is small.
+ */
+static int pb_check_memory(struct bench_err *err)
+{
+	uint64_t have = meminfo_machine(), need;
+	struct cpuset online = {};
+
+	if (cpuset_online(&online))
+		return bench_failed(err, 0, "cannot tell which CPUs are online");
+	need = (uint64_t)online.cnt * (args.pb_pages + 1) * sysconf(_SC_PAGESIZE);
+	cpuset_free(&online);
+	if (need <= have)
+		return 0;
+	return bench_refused(err,
+			     "--pb-pages: '%lld' is not allowed: the perf buffers of all CPUs need "
+			     "%.1f MiB, and %.1f MiB are available",
+			     args.pb_pages, need / 1048576.0, have / 1048576.0);
+}
+
 static int pb_check(const struct bench_config *cfg, struct bench_err *err)
 {
 	enum rb_wakeup wakeup = effective_wakeup();
@@ -320,7 +342,7 @@ static int pb_check(const struct bench_config *cfg, struct bench_err *err)
 			"--rb-sample-rate: '%lld' is not allowed: above --rb-batch-cnt "
 			"(%lld) the consumer of a perf buffer would wait for ever",
 			args.sample_rate, args.batch_cnt);
-	return 0;
+	return pb_check_memory(err);
 }
 
 /* ---- probes */

@@ -155,15 +155,22 @@ static uint64_t cgroup_available(const char *root)
 	return least;
 }
 
+uint64_t meminfo_machine_at(const char *root)
+{
+	uint64_t kib;
+
+	return read_key(root, "/proc/meminfo", "MemAvailable:", &kib) ? UINT64_MAX : kib * 1024;
+}
+
+uint64_t meminfo_machine(void)
+{
+	return meminfo_machine_at("");
+}
+
 uint64_t meminfo_available_at(const char *root, enum meminfo_limit *limit)
 {
-	uint64_t machine, cgroup;
+	uint64_t machine = meminfo_machine_at(root), cgroup = cgroup_available(root);
 
-	if (read_key(root, "/proc/meminfo", "MemAvailable:", &machine))
-		machine = UINT64_MAX;
-	else
-		machine *= 1024;
-	cgroup = cgroup_available(root);
 	if (limit)
 		*limit = cgroup < machine ? MEMINFO_CGROUP : MEMINFO_MACHINE;
 	return cgroup < machine ? cgroup : machine;

@@ -18,7 +18,11 @@ enum meminfo_limit {
  */
 uint64_t meminfo_available(enum meminfo_limit *limit);
 
+/* The machine's own, for what the kernel allocates without charging it to a cgroup. */
+uint64_t meminfo_machine(void);
+
 /* The same with all files looked up below the directory @root (for tests). */
 uint64_t meminfo_available_at(const char *root, enum meminfo_limit *limit);
+uint64_t meminfo_machine_at(const char *root);
 
 #endif /* LIB_MEMINFO_H */

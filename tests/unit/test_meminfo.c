@@ -122,6 +122,7 @@ static void limit_of_version_1(void **state)
 	put("/sys/fs/cgroup/memory/a/memory.usage_in_bytes", "10485760\n");
 	put("/sys/fs/cgroup/memory/a/memory.stat", "cache 7\ntotal_cache 5242880\n");
 	check(95 * MIB, MEMINFO_CGROUP);
+	assert_true(meminfo_machine_at(root) == 1024 * MIB);
 }
 
 /* What this machine says is between nothing and all of its memory. */
@@ -132,6 +133,7 @@ static void this_machine(void **state)
 
 	(void)state;
 	assert_true(available > 0 && available <= total);
+	assert_true(meminfo_machine() > 0 && meminfo_machine() <= total);
 }
 
 int main(void)
