@@ -193,9 +193,14 @@ run: deps
 test: test-deps
 	$(Q)$(MAKE) check
 
+# Runs a command with less than it would have, for tests of what is said then.
+$(B)/tests/confine: $(B)/tests/confine.o
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^
+
 # The tests alone, with nothing installed.
 .PHONY: check
-check: $(BIN) $(UNITS) $(FUZZERS)
+check: $(BIN) $(UNITS) $(FUZZERS) $(B)/tests/confine
 	$(Q)BUILD=$(B) BENCH=$(BIN) SANITIZED=$(SANITIZED) tests/run $(TESTS)
 
 # Those that run the program itself; not those of the build, of scripts and of texts.
@@ -270,9 +275,9 @@ vm-deps: deps
 
 .PHONY: vmtest
 vmtest: vm-deps
-	$(Q)$(MAKE) STATIC=1
+	$(Q)$(MAKE) STATIC=1 all $(O)/static/tests/confine
 	$(Q)prove --norc --verbose --exec '' scripts/vmtest.sh :: --bench $(VM_BENCH) \
-		--timeout 1200 --out $(O)/vmtest $(VMTEST_ARGS)
+		--add $(O)/static/tests/confine --timeout 1200 --out $(O)/vmtest $(VMTEST_ARGS)
 
 .PHONY: vmtest-arm64
 vmtest-arm64:

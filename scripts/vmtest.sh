@@ -28,6 +28,8 @@ root here, and installs nothing.
       --timeout SEC   for all of it, the boot included (default 600)
       --out DIR       where files from the guest's /out go, and its console.log
       --bench FILE    the static binary to run (default: made by make STATIC=1)
+      --add FILE      another static binary or script, for the guest's /bin; may be
+                      given again
   -v, --verbose       show the guest's console on standard error
   -h, --help          this text
 
@@ -65,7 +67,7 @@ kvm_probe_s=5
 kvm_device=${KVM_DEVICE:-/dev/kvm}
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-kernel='' accel=auto cpus=2 mem=1024 append='' timeout=600 out='' bench='' verbose=false
+kernel='' accel=auto cpus=2 mem=1024 append='' timeout=600 out='' bench='' add=() verbose=false
 arch=$(uname -m)
 
 # ---- arguments
@@ -94,7 +96,8 @@ while (($#)); do
 		;;
 	esac
 	case $1 in
-	-k | --kernel | --accel | --arch | --cpus | --mem | --append | --timeout | --out | --bench)
+	-k | --kernel | --accel | --arch | --cpus | --mem | --append | --timeout | --out | --bench | \
+		--add)
 		(($# > 1)) || die "$1 needs a value" 64
 		;;
 	*)
@@ -112,6 +115,7 @@ while (($#)); do
 	--timeout) number "$1" "$2" && timeout=$2 ;;
 	--out) out=$2 ;;
 	--bench) bench=$2 ;;
+	--add) add+=("$2") ;;
 	esac
 	shift 2
 done
@@ -136,6 +140,9 @@ if [[ -n $kernel ]]; then
 	[[ -f $kernel && -r $kernel ]] || die "--kernel: there is no '$kernel'" 64
 fi
 [[ -z $bench || -x $bench ]] || die "--bench: there is no program '$bench'" 64
+for file in "${add[@]}"; do
+	[[ -f $file && -x $file ]] || die "--add: there is no program '$file'" 64
+done
 if [[ -n $out ]]; then
 	mkdir -p -- "$out" 2>/dev/null || die "--out: cannot make '$out'" 64
 	[[ -w $out ]] || die "--out: cannot write to '$out'" 64
@@ -294,6 +301,7 @@ root=$work/root
 mkdir -p "$root/bin" "$root/vmtest"
 cp "$busybox" "$root/bin/busybox"
 cp "$bench" "$root/bin/bench"
+((!${#add[@]})) || cp "${add[@]}" "$root/bin/"
 cp "$top"/tests/guest/* "$root/vmtest/"
 mv "$root/vmtest/init" "$root/init"
 ln -s /vmtest/suite "$root/bin/suite"

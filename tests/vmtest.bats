@@ -230,6 +230,17 @@ nothing_left() {
 	[[ $(cpio --quiet -i --to-stdout vmtest/command <initramfs) == "'suite' " ]]
 }
 
+@test "what is added is in the guest's /bin" {
+	printf '#!/bin/sh\necho one\n' >one
+	printf '#!/bin/sh\necho two\n' >'number two'
+	chmod +x one 'number two'
+	echo 'cp "$initrd" initramfs' >>guest
+	vmtest --add one --add='number two'
+	exits 0
+	[[ $(cpio --quiet -i --to-stdout bin/one <initramfs) == *'echo one' ]]
+	[[ $(cpio --quiet -i --to-stdout 'bin/number two' <initramfs) == *'echo two' ]]
+}
+
 @test "the command arrives as it was given, word for word" {
 	words=(printf '[%s]\n' "it's" 'a  b' '$HOME "q" `id`' '' $'two\nlines' '*')
 	echo 'cp "$initrd" initramfs' >>guest
@@ -260,6 +271,7 @@ nothing_left() {
 		--mem|-5|'-5' is not a whole number above 0
 		--timeout|1.5|'1.5' is not a whole number above 0
 		--bench|/nowhere|there is no program '/nowhere'
+		--add|/nowhere|there is no program '/nowhere'
 		--bench|/usr/bin/env|'/usr/bin/env' is not static
 		--out|/dev/null/x|cannot make '/dev/null/x'
 	CASES
