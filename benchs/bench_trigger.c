@@ -22,6 +22,7 @@
 #include "lib/uprobe_target.h"
 #include "progs/own_runs.h"
 #include "trigger.skel.h"
+#include "trigger_kfunc.skel.h"
 
 #define KFUNC "bpf_modify_return_test_tp"
 
@@ -72,6 +73,7 @@ struct trig_way {
 
 struct trig_ctx {
 	struct trigger_bpf *skel;
+	struct trigger_kfunc_bpf *kfunc_skel; /* NULL: that is not what triggers */
 	struct hook hook;
 	const struct trig_way *way;
 	enum uprobe_target target;
@@ -103,6 +105,8 @@ static struct trig_ctx *new_ctx(struct bench_run *run, bool with_counters)
 static void undo_way(struct trig_ctx *ctx)
 {
 	hook_detach(&ctx->hook);
+	trigger_kfunc_bpf__destroy(ctx->kfunc_skel);
+	ctx->kfunc_skel = NULL;
 	trigger_bpf__destroy(ctx->skel);
 	ctx->skel = NULL;
 }
@@ -180,21 +184,44 @@ static struct bpf_program *program_of(const struct trigger_bpf *skel, enum hook_
 
 static int prepare_batch(struct bench_run *run, struct trig_ctx *ctx, enum hook_kind kind)
 {
-	struct bpf_program *driver = ctx->skel->progs.batch_helper;
-
 	if (needs_kfunc(kind)) {
-		/* Where there is no BTF, the load will say so. */
-		if (hook_has_btf() && !hook_function_exists(KFUNC))
+		if (!hook_has_btf())
+			return bench_unavailable(&run->err, "%s", HOOK_NO_BTF);
+		if (!hook_function_exists(KFUNC))
 			return bench_unavailable(&run->err, "this kernel has no kfunc " KFUNC "() "
 							    "(Linux 6.10)");
-		driver = ctx->skel->progs.batch_kfunc;
+	} else {
+		bpf_program__set_autoload(ctx->skel->progs.batch_helper, true);
 	}
-	bpf_program__set_autoload(driver, true);
 	ctx->hook.target = batch_target(kind);
 	ctx->skel->rodata->own_runs.by = OWN_RUNS_BATCH;
 	ctx->skel->rodata->batch_iters = arg_batch_iters;
 	ctx->skel->rodata->fmodret_value = -EINVAL;
 	return 0;
+}
+
+/* Loads what runs the batches, and tells which program that is. */
+static int load_driver(struct bench_run *run, struct trig_ctx *ctx, enum hook_kind kind)
+{
+	int err;
+
+	if (!needs_kfunc(kind)) {
+		ctx->batch_fd = bpf_program__fd(ctx->skel->progs.batch_helper);
+		return 0;
+	}
+	ctx->kfunc_skel = trigger_kfunc_bpf__open();
+	if (!ctx->kfunc_skel)
+		return bench_bpf_error(&run->err, errno, "cannot open the BPF programs of %s",
+				       run->bench->name);
+	ctx->kfunc_skel->rodata->batch_iters = arg_batch_iters;
+	/* Both have the same slots, in one map: that a batch is on is for the other program to see. */
+	err = bpf_map__reuse_fd(ctx->kfunc_skel->maps.bss, bpf_map__fd(ctx->skel->maps.bss));
+	if (err)
+		return bench_bpf_error(&run->err, err, "cannot share a map of %s",
+				       run->bench->name);
+	err = bench_load(run, ctx->kfunc_skel->skeleton);
+	ctx->batch_fd = bpf_program__fd(ctx->kfunc_skel->progs.batch_kfunc);
+	return err;
 }
 
 static int prepare_syscall(struct bench_run *run, struct trig_ctx *ctx, enum hook_kind kind)
@@ -313,15 +340,11 @@ static int set_up_way(struct bench_run *run, struct trig_ctx *ctx, const struct 
 		err = prepare_call(run, ctx, way);
 	if (!err)
 		err = bench_hook_load(run, &ctx->hook, ctx->skel->skeleton);
+	if (!err && way->driver == DRIVER_BATCH)
+		err = load_driver(run, ctx, tb->kind);
 	if (!err)
 		err = bench_hook_attach(run, &ctx->hook);
-	if (err)
-		return err;
-	if (way->driver == DRIVER_BATCH)
-		ctx->batch_fd = bpf_program__fd(needs_kfunc(tb->kind) ?
-							ctx->skel->progs.batch_kfunc :
-							ctx->skel->progs.batch_helper);
-	return try_once(run, ctx);
+	return err ? err : try_once(run, ctx);
 }
 
 /* The ways of a kind, best first; ended by one without a name. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Programs that count their runs, one for each way to hang a program on something; and those that
- * make them run, in batches from inside the kernel. One of the former and at most one of the latter
- * is loaded.
+ * make them run, in batches from inside the kernel (one more is in trigger_kfunc.bpf.c). One of the
+ * former and at most one of the latter is loaded.
  */
 #include "own_runs.bpf.h"
 
@@ -11,12 +11,6 @@ char LICENSE[] SEC("license") = "GPL";
 const volatile __u32 batch_iters = 1;
 const volatile __u32 syscall_nr;
 const volatile int fmodret_value;
-
-/*
- * Of the kernel's test infrastructure: a function whose return value programs may modify, with a
- * tracepoint in it (bpf_trigger_tp). Linux 6.10.
- */
-extern int bpf_modify_return_test_tp(int nonce) __ksym __weak;
 
 SEC("?tracepoint")
 int trig_tp(void *ctx)
@@ -88,18 +82,6 @@ int batch_helper(void *ctx)
 
 	for (i = 0; i < batch_iters; i++)
 		bpf_get_numa_node_id();
-	own_batch_end(slot);
-	return 0;
-}
-
-SEC("?raw_tracepoint")
-int batch_kfunc(void *ctx)
-{
-	struct cpu_slot *slot = own_batch_begin();
-	__u32 i;
-
-	for (i = 0; i < batch_iters; i++)
-		bpf_modify_return_test_tp(0);
 	own_batch_end(slot);
 	return 0;
 }
