@@ -414,6 +414,16 @@ static const struct bench *find_bench(const char *name, const struct bench_famil
 	return NULL;
 }
 
+static int probe_bench(const struct bench *bench, struct bench_err *err)
+{
+	int ret;
+
+	if (!bench->probe)
+		return 0;
+	ret = bench_check_descriptors(err);
+	return ret ? ret : bench->probe(&args.cfg, err);
+}
+
 static void list_bench(const struct bench *bench)
 {
 	struct bench_err err = {};
@@ -422,7 +432,7 @@ static void list_bench(const struct bench *bench)
 	if (!args.cfg.verbose)
 		return;
 	printf("    %s\n", bench->desc);
-	if (bench->probe && bench->probe(&args.cfg, &err))
+	if (probe_bench(bench, &err))
 		printf("    unavailable: %s\n", err.text);
 	else
 		printf("    available\n");
@@ -1078,7 +1088,7 @@ static int do_runs(struct series *series)
 	struct bench_err err = {};
 	int code = BENCH_EXIT_OK;
 
-	if (bench->probe && bench->probe(cfg, &err))
+	if (probe_bench(bench, &err))
 		return complain_err(bench->name, &err);
 	if (args.output) {
 		series->record_fd = open_records(args.output, &err);

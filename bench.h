@@ -25,6 +25,7 @@
 #include "lib/opttab.h"
 #include "lib/report.h"
 #include "lib/sample.h"
+#include "lib/why.h"
 #include "progs/cpu_slots.h"
 
 struct bpf_link;
@@ -52,7 +53,7 @@ enum bench_exit {
 /* Why something did not work: the process's exit code and one line for the user. */
 struct bench_err {
 	enum bench_exit code;
-	char text[1024];
+	char text[2048];
 	char detail[4096]; /* lines shown below it: what the verifier said; mostly "" */
 };
 
@@ -179,9 +180,9 @@ struct bench_run {
 	void *priv; /* the benchmark's own */
 	struct bench_err err; /* written through bench_failed() and its like only */
 	enum attach_kind attach; /* how the trigger is attached; ATTACH_AUTO: not by attach.h */
-	char attach_note[512]; /* why `auto` did not take its first choice; "": it did */
+	char attach_note[1024]; /* why `auto` did not take its first choice; "": it did */
 	char trigger[64]; /* set by @setup: what makes the program run; "": attach tells */
-	char trigger_note[512]; /* why it is not the first choice; "": it is */
+	char trigger_note[1024]; /* why it is not the first choice; "": it is */
 	struct bpf_link **links; /* owned; destroyed by the core after @teardown */
 	size_t nr_links;
 	const struct bench_watch *watch; /* the core's */
@@ -240,13 +241,28 @@ static inline uint64_t bench_counter_read(const struct bench_counter *c)
  */
 
 /*
- * Writes the line for a failed step of BPF work: "@what: errno in words: what to do". EPERM for
- * want of a capability, or under lockdown, is `unavailable`; the rest is `failed`. Returns -@err.
+ * Writes the line for a failed step of BPF work: "@what: errno in words: what is missing: what to
+ * do". Where it is the user's rights or the kernel that do not allow it, it is `unavailable`; the
+ * rest is `failed`. Returns -@err. bench_bpf_error() is for what bpf(2) was asked for.
  */
+int bench_step_error(struct bench_err *e, enum why_step step, int err, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 int bench_bpf_error(struct bench_err *e, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Loads an opened skeleton; on failure the verifier's and libbpf's last words are in the text. */
+/*
+ * Are there the few descriptors that any BPF work takes? Where they run out in the midst of it, libbpf
+ * takes that for features that the kernel lacks. Says no by bench_failed().
+ */
+int bench_check_descriptors(struct bench_err *err);
+
+/* Makes @from the error, unless an earlier one is there. Returns -@err. */
+int bench_take_error(struct bench_err *e, const struct bench_err *from, int err);
+
+/*
+ * Loads an opened skeleton. Returns 0 or libbpf's -errno. Where it is not known what the kernel or
+ * the user lacks for it, the last words of libbpf and the verifier come with the error.
+ */
 int bench_load(struct bench_run *run, struct bpf_object_skeleton *skel);
 
 /* Keeps a link until the end of the run; @link may be NULL with errno set (libbpf's failure). */
@@ -263,11 +279,12 @@ int bench_syscall_prepare(struct bench_run *run, struct bpf_object *obj, const c
 int bench_syscall_attach(struct bench_run *run, struct bpf_object *obj, const char *syscall);
 
 /*
- * Can this kernel create such a map? @what names it for the user ("BPF ring buffer (Linux 5.8)").
- * Sizes as for bpf_map_create(). Says no by bench_unavailable().
+ * Can this kernel create such a map? @what names it for the user ("BPF ring buffer"), and @since the
+ * version that brought it ("Linux 5.8"). Sizes as for bpf_map_create(). Says no by
+ * bench_unavailable().
  */
-int bench_probe_map(struct bench_err *err, const char *what, int type, int key_size, int value_size,
-		    int max_entries, unsigned int flags);
+int bench_probe_map(struct bench_err *err, const char *what, const char *since, int type,
+		    int key_size, int value_size, int max_entries, unsigned int flags);
 
 /*
  * Tells a user who waits how far a long set-up is: @what ("filling the hash map"), and the part

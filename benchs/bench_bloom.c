@@ -270,10 +270,9 @@ static int bloom_probe(const struct bloom_kind *kind, struct bench_err *err)
 
 	ret = bench_probe_prog_run(err);
 	if (!ret && kind->has_filter)
-		ret = bench_probe_map(err,
-				      "bloom filter map (BPF_MAP_TYPE_BLOOM_FILTER, Linux 5.16)",
-				      BPF_MAP_TYPE_BLOOM_FILTER, 0, args.value_size, 1,
-				      BPF_F_ZERO_SEED);
+		ret = bench_probe_map(err, "bloom filter map (BPF_MAP_TYPE_BLOOM_FILTER)",
+				      "Linux 5.16", BPF_MAP_TYPE_BLOOM_FILTER, 0, args.value_size,
+				      1, BPF_F_ZERO_SEED);
 	return ret;
 }
 

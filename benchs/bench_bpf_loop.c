@@ -60,40 +60,44 @@ static uint32_t calls_per_trigger(void)
 	return calls < NR_CALLS ? calls : NR_CALLS;
 }
 
-static void set_sizes(struct bpf_loop_bpf *skel)
+/* Opens and loads it. NULL after an error was written to run->err. */
+static struct bpf_loop_bpf *load_skel(struct bench_run *run)
 {
+	struct bpf_loop_bpf *skel = bpf_loop_bpf__open();
+
+	if (!skel) {
+		bench_bpf_error(&run->err, errno, "cannot open the program of bpf-loop");
+		return NULL;
+	}
 	skel->rodata->nr_loops = loops_per_call();
 	skel->rodata->nr_calls = calls_per_trigger();
+	if (!bench_load(run, skel->skeleton))
+		return skel;
+	bpf_loop_bpf__destroy(skel);
+	return NULL;
 }
+
+static const struct bench bpf_loop;
 
 static int bpf_loop_probe(const struct bench_config *cfg, struct bench_err *err)
 {
+	struct bench_run run = { .bench = &bpf_loop, .cfg = cfg };
 	struct bpf_loop_bpf *skel;
 	int ret;
 
 	ret = bench_probe_prog_run(err);
 	if (ret)
 		return ret;
-	if (!libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_loop, NULL))
-		return bench_unavailable(err, "this kernel has no bpf_loop() (Linux 5.17)");
-	skel = bpf_loop_bpf__open();
+	skel = load_skel(&run);
 	if (!skel)
-		return bench_bpf_error(err, errno, "cannot open the program of bpf-loop");
-	set_sizes(skel);
-	ret = bpf_loop_bpf__load(skel);
+		return bench_take_error(err, &run.err, EIO);
 	bpf_loop_bpf__destroy(skel);
-	if (ret == -EINVAL && bench_jit_is_off())
-		return bench_unavailable(err, "bpf_loop() needs the BPF JIT, which is off: sysctl "
-					      "net.core.bpf_jit_enable=1");
-	if (ret)
-		return bench_bpf_error(err, ret, "cannot load a program that calls bpf_loop()");
 	return 0;
 }
 
 static int bpf_loop_setup(struct bench_run *run)
 {
 	struct bpf_loop_ctx *ctx = calloc(1, sizeof(*ctx));
-	int err;
 
 	run->priv = ctx;
 	if (ctx)
@@ -101,13 +105,9 @@ static int bpf_loop_setup(struct bench_run *run)
 	if (!ctx || !ctx->triggers)
 		return bench_failed(&run->err, ENOMEM, "cannot set up bpf-loop");
 	ctx->hits_per_trigger = (uint64_t)loops_per_call() * calls_per_trigger();
-	ctx->skel = bpf_loop_bpf__open();
+	ctx->skel = load_skel(run);
 	if (!ctx->skel)
-		return bench_bpf_error(&run->err, errno, "cannot open the program of bpf-loop");
-	set_sizes(ctx->skel);
-	err = bench_load(run, ctx->skel->skeleton);
-	if (err)
-		return err;
+		return -EIO;
 	ctx->prog_fd = bpf_program__fd(ctx->skel->progs.call_bpf_loop);
 	snprintf(run->trigger, sizeof(run->trigger), "batch");
 	return 0;

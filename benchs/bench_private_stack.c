@@ -68,8 +68,7 @@ static int check_jit(int prog_fd, bool private, struct jit_image *jit, struct be
 
 	err = jit_image_read(prog_fd, jit);
 	if (err == -ENODATA)
-		return bench_unavailable(e, "the kernel does not compile BPF programs (sysctl "
-					    "net.core.bpf_jit_enable=1)");
+		return bench_unavailable(e, "%s", why_no_jit());
 	if (err == -EACCES)
 		return bench_unavailable(e,
 					 "the kernel does not show the JITed code, without which "
@@ -80,54 +79,17 @@ static int check_jit(int prog_fd, bool private, struct jit_image *jit, struct be
 	has = jit_has_private_stack(jit->arch, jit->funcs[0].code, jit->funcs[0].len);
 	if (has < 0)
 		return bench_unavailable(e, "it is not known how to tell a private stack from "
-					    "another in the JITed code of this architecture");
+					    "another in the JITed code of this architecture: it "
+					    "takes x86-64 or arm64");
 	if (private && !has)
 		return bench_unavailable(e,
-					 "this kernel gives the program no private stack (x86-64 "
-					 "from Linux 6.13 on, arm64 from 6.17)");
+					 "this kernel gives the program no private stack: it takes "
+					 "Linux 6.13 (arm64: 6.17) or newer");
 	if (!private && has)
 		return bench_unavailable(e,
 					 "this kernel gives even the program with the small frame "
-					 "a private stack");
+					 "a private stack: it takes another one");
 	return 0;
-}
-
-static int private_stack_do_probe(bool private, struct bench_err *err)
-{
-	struct private_stack_bpf *skel;
-	struct bpf_program *prog;
-	struct bpf_link *link;
-	struct jit_image jit = {};
-	int ret;
-
-	ret = bench_probe_prog_run(err);
-	if (ret)
-		return ret;
-	/* The attach type is of no matter here: it says what kind of name is looked up. */
-	if (libbpf_find_vmlinux_btf_id("bpf_modify_return_test_tp", BPF_TRACE_FENTRY) <= 0)
-		return bench_unavailable(err,
-					 "this kernel has no bpf_modify_return_test_tp(), which "
-					 "triggers the program (Linux 6.10)");
-	skel = open_skel(private, &prog);
-	if (!skel)
-		return bench_bpf_error(err, errno, "cannot open the programs");
-	ret = private_stack_bpf__load(skel);
-	if (ret) {
-		ret = bench_bpf_error(err, ret, "cannot load the programs");
-		goto out;
-	}
-	ret = check_jit(bpf_program__fd(prog), private, &jit, err);
-	jit_image_free(&jit);
-	if (ret)
-		goto out;
-	link = bpf_program__attach_raw_tracepoint(prog, "bpf_trigger_tp");
-	if (link)
-		bpf_link__destroy(link);
-	else
-		ret = bench_bpf_error(err, errno, "cannot attach to the tracepoint bpf_trigger_tp");
-out:
-	private_stack_bpf__destroy(skel);
-	return ret;
 }
 
 static int private_stack_do_setup(struct bench_run *run, bool private)
@@ -222,16 +184,6 @@ static void private_stack_conserve(struct bench_run *run, struct bench_conservat
 		  bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_OTHERS);
 }
 
-static int no_private_stack_probe(const struct bench_config *cfg, struct bench_err *err)
-{
-	return private_stack_do_probe(false, err);
-}
-
-static int private_stack_probe(const struct bench_config *cfg, struct bench_err *err)
-{
-	return private_stack_do_probe(true, err);
-}
-
 static int no_private_stack_setup(struct bench_run *run)
 {
 	return private_stack_do_setup(run, false);
@@ -240,6 +192,41 @@ static int no_private_stack_setup(struct bench_run *run)
 static int private_stack_setup(struct bench_run *run)
 {
 	return private_stack_do_setup(run, true);
+}
+
+/* Does the set-up, so that what it lacks is known before anything is measured, and takes it down. */
+static int private_stack_do_probe(const struct bench *bench, const struct bench_config *cfg,
+				  struct bench_err *err)
+{
+	struct bench_run run = { .bench = bench, .cfg = cfg };
+	int ret;
+
+	ret = bench_probe_prog_run(err);
+	if (ret)
+		return ret;
+	if (!hook_has_btf())
+		return bench_unavailable(err, "%s", why_no_btf());
+	if (!hook_function_exists("bpf_modify_return_test_tp"))
+		return bench_unavailable(err,
+					 "this kernel has no bpf_modify_return_test_tp(), which "
+					 "triggers the program: it takes Linux 6.10 or newer");
+	ret = bench->setup(&run);
+	if (ret)
+		bench_take_error(err, &run.err, ret);
+	private_stack_teardown(&run);
+	return ret;
+}
+
+static const struct bench no_private_stack, private_stack;
+
+static int no_private_stack_probe(const struct bench_config *cfg, struct bench_err *err)
+{
+	return private_stack_do_probe(&no_private_stack, cfg, err);
+}
+
+static int private_stack_probe(const struct bench_config *cfg, struct bench_err *err)
+{
+	return private_stack_do_probe(&private_stack, cfg, err);
 }
 
 static const struct bench no_private_stack = {

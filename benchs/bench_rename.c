@@ -51,6 +51,9 @@ struct comm {
 static int comm_open(struct comm *comm, struct bench_err *err)
 {
 	comm->fd = open(COMM_FILE, O_WRONLY | O_CLOEXEC);
+	if (comm->fd < 0 && errno == ENOENT)
+		return bench_unavailable(err, "there is no %s: mount -t proc proc /proc",
+					 COMM_FILE);
 	if (comm->fd < 0)
 		return bench_failed(err, errno, "cannot open %s", COMM_FILE);
 	prctl(PR_GET_NAME, comm->name);
@@ -131,8 +134,8 @@ static int rename_setup(struct bench_run *run)
 		err = try_once(run, ctx);
 	if (!err && !bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_HITS))
 		err = bench_unavailable(&run->err,
-					"a write to %s does not make the program on %s run",
-					COMM_FILE, ctx->hook.target);
+					"a write to %s does not make the program on %s run: %s",
+					COMM_FILE, ctx->hook.target, hook_why_not_run(rb->kind));
 	return err;
 }
 

@@ -347,16 +347,49 @@ static int pb_check(const struct bench_config *cfg, struct bench_err *err)
 
 /* ---- probes */
 
+static struct perf_event_attr pb_attr(void)
+{
+	long long rate = effective_wakeup() == RB_WAKEUP_SAMPLED ? args.sample_rate : 1;
+
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(struct perf_event_attr),
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_type = PERF_SAMPLE_RAW,
+		.sample_period = rate,
+		.wakeup_events = rate,
+	};
+}
+
+/* May this user have the perf events that a perf buffer is made of? */
+static int probe_perf_event(struct bench_err *err)
+{
+	struct perf_event_attr attr = pb_attr();
+	struct cpuset online = {};
+	int fd, ret;
+
+	ret = cpuset_online(&online);
+	if (ret)
+		return bench_failed(err, ret, "cannot tell which CPUs are online");
+	fd = syscall(__NR_perf_event_open, &attr, -1, online.cpus[0], -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		ret = bench_step_error(err, WHY_PERF, errno, "cannot open a perf event");
+	else
+		close(fd);
+	cpuset_free(&online);
+	return ret;
+}
+
 static int rb_probe(const struct bench_config *cfg, struct bench_err *err)
 {
 	int page = sysconf(_SC_PAGESIZE), ret;
 
-	ret = bench_probe_map(err, "BPF ring buffer (BPF_MAP_TYPE_RINGBUF, Linux 5.8)",
+	ret = bench_probe_map(err, "BPF ring buffer (BPF_MAP_TYPE_RINGBUF)", "Linux 5.8",
 			      BPF_MAP_TYPE_RINGBUF, 0, 0, page, 0);
 	if (!ret && args.overwrite)
-		ret = bench_probe_map(
-			err, "BPF ring buffer that overwrites (BPF_F_RB_OVERWRITE, Linux 6.19)",
-			BPF_MAP_TYPE_RINGBUF, 0, 0, page, BPF_F_RB_OVERWRITE);
+		ret = bench_probe_map(err, "BPF ring buffer that overwrites (BPF_F_RB_OVERWRITE)",
+				      "Linux 6.19", BPF_MAP_TYPE_RINGBUF, 0, 0, page,
+				      BPF_F_RB_OVERWRITE);
 	return ret ? ret : bench_syscall_probe(cfg, "getpgid", err);
 }
 
@@ -364,8 +397,15 @@ static int pb_probe(const struct bench_config *cfg, struct bench_err *err)
 {
 	int ret;
 
-	ret = bench_probe_map(err, "perf event array (BPF_MAP_TYPE_PERF_EVENT_ARRAY, Linux 4.3)",
+	/* libbpf makes the map as large as there are CPUs. */
+	if (libbpf_num_possible_cpus() < 0)
+		return bench_unavailable(err,
+					 "sysfs is not mounted, where the kernel tells its CPUs: "
+					 "mount -t sysfs sysfs /sys");
+	ret = bench_probe_map(err, "perf event array (BPF_MAP_TYPE_PERF_EVENT_ARRAY)", "Linux 4.3",
 			      BPF_MAP_TYPE_PERF_EVENT_ARRAY, 4, 4, 1, 0);
+	if (!ret)
+		ret = probe_perf_event(err);
 	return ret ? ret : bench_syscall_probe(cfg, "getpgid", err);
 }
 
@@ -527,7 +567,7 @@ static int rb_setup_prog(struct bench_run *run, struct ringbufs_ctx *ctx)
 
 	skel = ctx->rb_skel = ringbuf_bpf__open();
 	if (!skel)
-		return bench_failed(&run->err, errno, "cannot open the ring buffer's programs");
+		return bench_bpf_error(&run->err, errno, "cannot open the ring buffer's programs");
 	skel->rodata->batch_cnt = args.batch_cnt;
 	skel->rodata->record_size = args.record_size;
 	skel->rodata->use_output = args.use_output;
@@ -662,20 +702,6 @@ static int rb_custom_consumer(struct bench_thread *t)
 
 /* ---- perf buffer */
 
-static struct perf_event_attr pb_attr(void)
-{
-	long long rate = effective_wakeup() == RB_WAKEUP_SAMPLED ? args.sample_rate : 1;
-
-	return (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(struct perf_event_attr),
-		.config = PERF_COUNT_SW_BPF_OUTPUT,
-		.sample_type = PERF_SAMPLE_RAW,
-		.sample_period = rate,
-		.wakeup_events = rate,
-	};
-}
-
 static int pb_setup_prog(struct bench_run *run, struct ringbufs_ctx *ctx)
 {
 	struct perfbuf_bpf *skel;
@@ -683,7 +709,7 @@ static int pb_setup_prog(struct bench_run *run, struct ringbufs_ctx *ctx)
 
 	skel = ctx->pb_skel = perfbuf_bpf__open();
 	if (!skel)
-		return bench_failed(&run->err, errno, "cannot open the perf buffer's programs");
+		return bench_bpf_error(&run->err, errno, "cannot open the perf buffer's programs");
 	skel->rodata->batch_cnt = args.batch_cnt;
 	skel->rodata->record_size = args.record_size;
 	err = bench_syscall_prepare(run, skel->obj, "getpgid");
@@ -692,17 +718,22 @@ static int pb_setup_prog(struct bench_run *run, struct ringbufs_ctx *ctx)
 	return err;
 }
 
-/* perf_event_mlock_kb limits what a user without CAP_IPC_LOCK may map. */
+/* Why perf buffers cannot be opened or mapped, although one event can be opened. */
 static int pb_map_error(struct bench_run *run, int err)
 {
+	int ret;
+
+	ret = probe_perf_event(&run->err);
+	if (ret)
+		return ret;
 	if (err == -EPERM)
 		return bench_failed(
 			&run->err, err,
-			"cannot open or map a perf buffer of %lld pages a "
-			"CPU: too large for kernel.perf_event_mlock_kb and ulimit -l, or "
-			"perf is refused",
+			"cannot map a perf buffer of %lld pages a CPU: more than sysctl "
+			"kernel.perf_event_mlock_kb and ulimit -l allow without "
+			"CAP_IPC_LOCK: take fewer (--pb-pages), or raise one of them",
 			args.pb_pages);
-	return bench_bpf_error(&run->err, err, "cannot open or map the perf buffers");
+	return bench_step_error(&run->err, WHY_PERF, err, "cannot open or map the perf buffers");
 }
 
 static enum bpf_perf_event_ret pb_libbpf_record(void *ctx, int cpu,

@@ -186,10 +186,10 @@ static int prepare_batch(struct bench_run *run, struct trig_ctx *ctx, enum hook_
 {
 	if (needs_kfunc(kind)) {
 		if (!hook_has_btf())
-			return bench_unavailable(&run->err, "%s", HOOK_NO_BTF);
+			return bench_unavailable(&run->err, "%s", why_no_btf());
 		if (!hook_function_exists(KFUNC))
-			return bench_unavailable(&run->err, "this kernel has no kfunc " KFUNC "() "
-							    "(Linux 6.10)");
+			return bench_unavailable(&run->err, "this kernel has no kfunc " KFUNC "(): "
+							    "it takes Linux 6.10 or newer");
 	} else {
 		bpf_program__set_autoload(ctx->skel->progs.batch_helper, true);
 	}
@@ -230,8 +230,9 @@ static int prepare_syscall(struct bench_run *run, struct trig_ctx *ctx, enum hoo
 	    attach_syscall_function("getpgid", ctx->function, sizeof(ctx->function)))
 		return bench_unavailable(&run->err, "%s",
 					 hook_has_btf() ? "this kernel's BTF does not tell the "
-							  "function behind getpgid(2)" :
-							  HOOK_NO_BTF);
+							  "function behind getpgid(2): it takes "
+							  "another one" :
+							  why_no_btf());
 	ctx->hook.target = syscall_target(kind, ctx->function);
 	/* Asked for 0, the system call does not ask the security modules. */
 	ctx->getpgid_arg = kind == HOOK_FMODRET ? getpid() : 0;
@@ -250,12 +251,12 @@ static int prepare_call(struct bench_run *run, struct trig_ctx *ctx, const struc
 
 	if (!addr)
 		return bench_unavailable(&run->err, "its target function is not written for this "
-						    "architecture (it is for x86-64 and arm64)");
+						    "architecture: it takes x86-64 or arm64");
 	err = uprobe_file_offset(addr, &ctx->hook.offset);
 	if (err)
 		return bench_unavailable(&run->err,
-					 "cannot find our own code in /proc/self/maps (is "
-					 "/proc mounted?)");
+					 "cannot find our own code in /proc/self/maps: mount -t "
+					 "proc proc /proc");
 	ctx->hook.anybody = way->anybody;
 	ctx->skel->rodata->own_runs.by = OWN_RUNS_ALL;
 	if (way->anybody) {
@@ -296,7 +297,8 @@ static int try_once(struct bench_run *run, struct trig_ctx *ctx)
 	default:
 		err = pthread_create(&thread, NULL, call_target, ctx);
 		if (err)
-			return bench_failed(&run->err, err, "cannot start a thread");
+			return bench_step_error(&run->err, WHY_THREAD, err,
+						"cannot start a thread");
 		pthread_join(thread, NULL);
 	}
 	if (bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_HITS))
@@ -304,17 +306,17 @@ static int try_once(struct bench_run *run, struct trig_ctx *ctx)
 	switch (ctx->way->driver) {
 	case DRIVER_BATCH:
 		return bench_unavailable(&run->err,
-					 "a batch does not make the program on %s run "
-					 "(is the call inlined?)",
-					 ctx->hook.target);
+					 "a batch does not make the program on %s run: %s",
+					 ctx->hook.target, hook_why_not_run(ctx->hook.kind));
 	case DRIVER_SYSCALL:
 		return bench_unavailable(&run->err,
-					 "getpgid(2) does not make the program on %s run",
-					 ctx->hook.target);
+					 "getpgid(2) does not make the program on %s run: %s",
+					 ctx->hook.target, hook_why_not_run(ctx->hook.kind));
 	default:
 		return bench_unavailable(&run->err,
 					 "this kernel does not run it in the threads of the "
-					 "process that it is limited to (before Linux 6.10)");
+					 "process that it is limited to: it takes Linux 6.10 or "
+					 "newer");
 	}
 }
 
@@ -377,7 +379,7 @@ static void add_reason(struct bench_err *all, const struct trig_way *first,
 
 	if (!strcmp(all->text, err->text))
 		return;
-	snprintf(all->text, sizeof(all->text), "%s: %.480s; %s: %.480s", first->name, tmp.text,
+	snprintf(all->text, sizeof(all->text), "%s: %.990s; %s: %.990s", first->name, tmp.text,
 		 second->name, err->text);
 	if (err->code == BENCH_EXIT_FAILED) {
 		all->code = err->code;
@@ -407,7 +409,7 @@ static int trig_setup(struct bench_run *run)
 		if (!ret) {
 			snprintf(run->trigger, sizeof(run->trigger), "%s", way->name);
 			if (first)
-				snprintf(run->trigger_note, sizeof(run->trigger_note), "%s: %.480s",
+				snprintf(run->trigger_note, sizeof(run->trigger_note), "%s: %.990s",
 					 first->name, why.text);
 			return 0;
 		}
@@ -420,7 +422,8 @@ static int trig_setup(struct bench_run *run)
 		}
 	}
 	if (!first) /* refused by fentry_sleep_check(), but -l lists without that */
-		return bench_unavailable(&run->err, "it cannot be driven in batches");
+		return bench_unavailable(&run->err, "it cannot be driven in batches: it takes "
+						    "--trig-driver syscall");
 	run->err = why;
 	return run->err.code == BENCH_EXIT_FAILED ? -EIO : -EOPNOTSUPP;
 }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,21 +13,23 @@
 #include <bpf/libbpf.h>
 
 #include "lib/attach.h"
+#include "lib/bpflog.h"
+#include "lib/detached.h"
 #include "lib/hook.h"
 #include "lib/num.h"
+#include "lib/why.h"
 #include "attach_probe.skel.h"
-
-/* Since Linux 5.2, the same number on every architecture; old headers lack them. */
-#ifndef __NR_fsopen
-#define __NR_fsopen   430
-#define __NR_fsconfig 431
-#define __NR_fsmount  432
-#endif
-#define FS_CONFIG_CREATE 6 /* enum fsconfig_command of linux/mount.h */
 
 const char *const attach_kind_names[] = {
 	[ATTACH_AUTO] = "auto", [ATTACH_FENTRY] = "fentry", [ATTACH_KPROBE] = "kprobe",
 	[ATTACH_TP] = "tp",	[ATTACH_RAWTP] = "rawtp",   [ATTACH_NR_KINDS] = NULL,
+};
+
+static const enum hook_kind hook_kinds[] = {
+	[ATTACH_FENTRY] = HOOK_FENTRY,
+	[ATTACH_KPROBE] = HOOK_KPROBE,
+	[ATTACH_TP] = HOOK_TP,
+	[ATTACH_RAWTP] = HOOK_RAWTP,
 };
 
 /* System calls that a program can be hung on; rawtp has to tell them apart by number. */
@@ -39,16 +40,15 @@ static const struct {
 	{ "getpgid", __NR_getpgid },
 };
 
-static int read_id_at(int dirfd, const char *path)
+/* From the open file @fd, or passes on the -errno that it is. */
+static int read_id(int fd)
 {
 	char buf[32];
 	long long id;
 	ssize_t n;
-	int fd;
 
-	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	n = read(fd, buf, sizeof(buf) - 1);
 	if (n < 0)
 		n = -errno;
@@ -62,44 +62,26 @@ static int read_id_at(int dirfd, const char *path)
 	return id;
 }
 
-/* A tracefs that is mounted nowhere: the user's mount table is not ours to change. */
-static int tracefs_detached(void)
-{
-	int fs, mnt;
-
-	fs = syscall(__NR_fsopen, "tracefs", 1 /* FSOPEN_CLOEXEC */);
-	if (fs < 0)
-		return -errno;
-	if (syscall(__NR_fsconfig, fs, FS_CONFIG_CREATE, NULL, NULL, 0) < 0)
-		mnt = -errno;
-	else
-		mnt = syscall(__NR_fsmount, fs, 1 /* FSMOUNT_CLOEXEC */, 0);
-	if (mnt == -1)
-		mnt = -errno;
-	close(fs);
-	return mnt;
-}
-
 int attach_tracepoint_id(const char *category, const char *name)
 {
 	static const char *const mounts[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 	char path[256];
-	int id = -ENOENT, dirfd;
+	int id, fd;
 	size_t i;
 
 	for (i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
 		snprintf(path, sizeof(path), "%s/events/%s/%s/id", mounts[i], category, name);
-		id = read_id_at(AT_FDCWD, path);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		id = read_id(fd < 0 ? -errno : fd);
 		if (id >= 0)
 			return id;
+		/* The mount that we can read has all that there is. */
+		snprintf(path, sizeof(path), "%s/events", mounts[i]);
+		if (id == -ENOENT && !access(path, R_OK | X_OK))
+			return id;
 	}
-	dirfd = tracefs_detached();
-	if (dirfd < 0) /* what kept us from the mounted one is the better reason, if any */
-		return id == -ENOENT ? dirfd : id;
 	snprintf(path, sizeof(path), "events/%s/%s/id", category, name);
-	id = read_id_at(dirfd, path);
-	close(dirfd);
-	return id;
+	return read_id(detached_open("tracefs", path));
 }
 
 /*
@@ -252,20 +234,23 @@ struct bpf_link *attach_syscall(const struct bpf_object *obj, const char *syscal
 	}
 }
 
-/* Why an attachment by @kind failed with @err, in words that say more than errno where there are. */
-static void explain_kind(enum attach_kind kind, const char *syscall, bool loaded, int err,
-			 char *buf, size_t size)
+/* Why an attachment by @kind failed with @err. */
+static void explain_kind(enum attach_kind kind, const struct bpf_object *obj, const char *syscall,
+			 bool loaded, int err, char *buf, size_t size)
 {
-	static const enum hook_kind hook_kinds[] = {
-		[ATTACH_FENTRY] = HOOK_FENTRY,
-		[ATTACH_KPROBE] = HOOK_KPROBE,
-		[ATTACH_TP] = HOOK_TP,
-		[ATTACH_RAWTP] = HOOK_RAWTP,
-	};
-	struct hook hook = { .kind = hook_kinds[kind], .target = syscall };
+	char target[96], advice[384];
+	struct hook hook = { .kind = hook_kinds[kind], .target = target };
 
-	if (!hook_explain(&hook, loaded, err, buf, size))
-		snprintf(buf, size, "%s", strerror(abs(err)));
+	if (kind == ATTACH_TP)
+		snprintf(target, sizeof(target), "syscalls/sys_enter_%s", syscall);
+	else
+		snprintf(target, sizeof(target), "sys_%s", syscall);
+	if (!loaded && bpflog_explain(obj, err, buf, size))
+		return;
+	if (hook_explain(&hook, loaded, err, buf, size))
+		return;
+	why_advice(hook_step(&hook, loaded), err, advice, sizeof(advice));
+	snprintf(buf, size, "%s%s%s", why_errno(err), advice[0] ? ": " : "", advice);
 }
 
 /* 0 where the kernel takes this kind, else why not, as -errno and in words in @why. */
@@ -276,9 +261,13 @@ static int try_kind(enum attach_kind kind, pid_t tgid, char *why, size_t size)
 	bool loaded = false;
 	int err;
 
+	bpflog_clear();
 	skel = attach_probe_bpf__open();
-	if (!skel)
-		return -errno;
+	if (!skel) {
+		err = -errno;
+		snprintf(why, size, "%s", why_errno(err));
+		return err;
+	}
 	err = attach_prepare(skel->obj, "getpgid", kind, tgid);
 	if (!err)
 		err = attach_probe_bpf__load(skel);
@@ -295,20 +284,22 @@ static int try_kind(enum attach_kind kind, pid_t tgid, char *why, size_t size)
 			err = -errno;
 		}
 	}
-	attach_probe_bpf__destroy(skel);
-	if (err == -ENODATA)
-		snprintf(why, size, "the program is attached, but does not run");
+	if (loaded && err == -ENODATA)
+		snprintf(why, size, "the program is attached, but does not run: %s",
+			 hook_why_not_run(hook_kinds[kind]));
 	else if (err)
-		explain_kind(kind, "sys_getpgid", loaded, err, why, size);
+		explain_kind(kind, skel->obj, "getpgid", loaded, err, why, size);
+	attach_probe_bpf__destroy(skel);
 	return err;
 }
 
 int attach_pick(const char *syscall, enum attach_kind wanted, pid_t tgid, char *note, size_t size)
 {
 	enum attach_kind kind, first = wanted, last = wanted;
+	char why[512], first_why[512] = "";
 	int err, first_err = 0;
+	bool all_alike = true;
 	size_t used = 0;
-	char why[256];
 
 	(void)syscall; /* what goes for one system call goes for all */
 	if (wanted == ATTACH_AUTO) {
@@ -320,12 +311,17 @@ int attach_pick(const char *syscall, enum attach_kind wanted, pid_t tgid, char *
 		err = try_kind(kind, tgid, why, sizeof(why));
 		if (!err)
 			return kind;
-		if (!first_err)
+		if (!first_err) {
 			first_err = err;
+			memcpy(first_why, why, sizeof(first_why));
+		}
+		all_alike = all_alike && !strcmp(why, first_why);
 		if (used < size)
 			used += snprintf(note + used, size - used, "%s%s: %s", used ? "; " : "",
 					 attach_kind_names[kind], why);
 	}
+	if (wanted == ATTACH_AUTO && all_alike)
+		snprintf(note, size, "fentry, kprobe, tp, rawtp: %s", first_why);
 	return first_err;
 }
 

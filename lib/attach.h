@@ -30,8 +30,8 @@ extern const char *const attach_kind_names[];
 /*
  * Which kind works for @syscall here: tries to load and attach a small program by @wanted, or for
  * ATTACH_AUTO by each kind in turn, and whether a call by thread group @tgid, which is ours, makes
- * it run. Returns the kind, or the -errno of the (first) failure. @note
- * gets what did not work and why: "fentry: Operation not permitted; kprobe: ...", or "".
+ * it run. Returns the kind, or the -errno of the (first) failure. @note gets what did not work, why,
+ * and what it takes: "fentry: this kernel has no BTF: it takes ...; kprobe: ...", or "".
  */
 int attach_pick(const char *syscall, enum attach_kind wanted, pid_t tgid, char *note, size_t size);
 
@@ -53,8 +53,8 @@ struct bpf_link *attach_syscall(const struct bpf_object *obj, const char *syscal
 				enum attach_kind kind);
 
 /*
- * Number of tracepoint @category/@name: from tracefs where it is mounted, else from a detached
- * mount of our own, which no one else sees. Returns it or -errno.
+ * Number of tracepoint @category/@name: from tracefs where it is mounted and may be read, else from a
+ * mount of our own (lib/detached.h). Returns it or -errno.
  */
 int attach_tracepoint_id(const char *category, const char *name);
 

@@ -4,35 +4,37 @@
 #include <bpf/libbpf.h>
 
 #include "lib/bench_hook.h"
+#include "lib/bpflog.h"
 
 static int explain(struct bench_run *run, const struct hook *hook, bool loaded, int err)
 {
-	char why[512];
+	char why[768];
 
 	if (hook_explain(hook, loaded, err, why, sizeof(why)))
 		return bench_unavailable(&run->err, "%s", why);
-	if (!loaded)
-		return bench_bpf_error(&run->err, err, "cannot load the program of %s",
-				       run->bench->name);
-	return bench_bpf_error(&run->err, err, "cannot attach the program of %s", run->bench->name);
+	return bench_step_error(&run->err, hook_step(hook, loaded), err,
+				"cannot %s the program of %s", loaded ? "attach" : "load",
+				run->bench->name);
 }
 
 int bench_hook_load(struct bench_run *run, struct hook *hook, struct bpf_object_skeleton *skel)
 {
 	struct bench_run tmp = { .bench = run->bench, .cfg = run->cfg };
+	char why[768];
 	int err;
 
+	bpflog_clear();
 	err = hook_prepare(hook);
 	if (err)
 		return explain(run, hook, false, err);
 	err = bench_load(&tmp, skel);
 	if (!err)
 		return 0;
-	err = explain(run, hook, false, err);
-	/* Where it is clear what is missing, the verifier's words would only distract. */
-	if (run->err.code == BENCH_EXIT_FAILED)
-		memcpy(run->err.detail, tmp.err.detail, sizeof(run->err.detail));
-	return err;
+	/* What is missing, told by the kernel's words; or by the kind; or what a load says at all. */
+	if (!bpflog_explain(*skel->obj, err, why, sizeof(why)) &&
+	    hook_explain(hook, false, err, why, sizeof(why)))
+		return bench_unavailable(&run->err, "%s", why);
+	return bench_take_error(&run->err, &tmp.err, err);
 }
 
 int bench_hook_attach(struct bench_run *run, struct hook *hook)

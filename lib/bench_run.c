@@ -208,26 +208,10 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-static int cannot_start(struct run_state *state, const struct worker *w, int err)
-{
-	const char *advice = "";
-	char cpu[32] = "";
-
-	if (w->t.cpu >= 0)
-		snprintf(cpu, sizeof(cpu), " (CPU %d)", w->t.cpu);
-	if (err == EAGAIN)
-		advice = ": too many for ulimit -u or -v, for the pids or memory limit of the "
-			 "cgroup, or for sysctl kernel.threads-max";
-	else if (err == EINVAL && w->t.cpu >= 0)
-		advice = " (was the CPU taken offline?)";
-	bench_failed(&state->run.err, 0, "cannot start thread %d of %s%s: %s%s", w->t.idx,
-		     w->t.role == BENCH_CONSUMER ? "the consumers" : "the producers", cpu,
-		     strerror(err), advice);
-	return -err;
-}
-
 static int worker_start(struct run_state *state, struct worker *w)
 {
+	const struct bench_config *cfg = state->run.cfg;
+	char where[32] = "";
 	cpu_set_t *mask = NULL;
 	size_t size = 0;
 	pthread_attr_t attr;
@@ -252,7 +236,14 @@ out:
 	if (mask)
 		CPU_FREE(mask);
 	pthread_attr_destroy(&attr);
-	return err ? cannot_start(state, w, err) : 0;
+	if (!err)
+		return 0;
+	if (w->t.cpu >= 0)
+		snprintf(where, sizeof(where), " on CPU %d", w->t.cpu);
+	return bench_step_error(&state->run.err, WHY_THREAD, err, "cannot start %s %d of %lld%s",
+				w->t.role == BENCH_CONSUMER ? "consumer" : "producer", w->t.idx + 1,
+				w->t.role == BENCH_CONSUMER ? cfg->consumers : cfg->producers,
+				where);
 }
 
 /*
@@ -711,6 +702,16 @@ static int run_threads(struct run_state *state)
 	return err;
 }
 
+static int stats_error(struct bench_err *err, int errnum)
+{
+	if (errnum == -EINVAL)
+		return bench_unavailable(err, "this kernel cannot be asked to count the runs of "
+					      "programs, as --verify wants (BPF_ENABLE_STATS): it "
+					      "takes Linux 5.8 or newer");
+	return bench_step_error(err, WHY_STATS, errnum,
+				"cannot switch BPF statistics on, as --verify wants");
+}
+
 int bench_run(const struct bench *bench, const struct bench_config *cfg,
 	      const struct bench_watch *watch, struct bench_result *res, struct bench_err *err)
 {
@@ -742,7 +743,7 @@ int bench_run(const struct bench *bench, const struct bench_config *cfg,
 		/* Before any program of ours can run: from then on the kernel counts. */
 		stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 		if (stats_fd < 0) {
-			ret = bench_bpf_error(err, stats_fd, "cannot switch BPF statistics on");
+			ret = stats_error(err, stats_fd);
 			goto out_free;
 		}
 	}

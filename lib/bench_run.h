@@ -32,9 +32,9 @@ struct bench_result {
 	bool precise; /* it ended early, for the mean is known as well as asked */
 	double ci_pct; /* half the mean's 95 % interval, in percent of it; NAN: not known */
 	enum attach_kind attach;
-	char attach_note[512];
+	char attach_note[1024];
 	char trigger[64];
-	char trigger_note[512];
+	char trigger_note[1024];
 	struct cpuset allowed; /* what the process could use when the threads were placed */
 	struct noise noise; /* during the measured time */
 	bool have_noise;

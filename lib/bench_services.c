@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The services that bench.h offers to benchmarks. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include "bench.h"
 #include "lib/bench_run.h"
 #include "lib/bpflog.h"
-#include "lib/caps.h"
+#include "lib/why.h"
 
 #ifndef ENOTSUPP
 #define ENOTSUPP 524 /* the kernel's own; not meant to be seen by user space, but it is */
@@ -32,7 +33,7 @@ static void err_write(struct bench_err *e, enum bench_exit code, int err, const 
 		vsnprintf(e->text, sizeof(e->text), fmt, args);
 		n = strlen(e->text);
 		if (err)
-			n += snprintf(e->text + n, sizeof(e->text) - n, ": %s", strerror(err));
+			n += snprintf(e->text + n, sizeof(e->text) - n, ": %s", why_errno(err));
 		if (advice && *advice && n < sizeof(e->text))
 			snprintf(e->text + n, sizeof(e->text) - n, ": %s", advice);
 		/* Last, for bench.c asks for the code without the lock while threads run. */
@@ -43,10 +44,12 @@ static void err_write(struct bench_err *e, enum bench_exit code, int err, const 
 
 int bench_failed(struct bench_err *e, int err, const char *fmt, ...)
 {
+	char advice[384];
 	va_list args;
 
+	why_advice(WHY_OTHER, err, advice, sizeof(advice));
 	va_start(args, fmt);
-	err_write(e, BENCH_EXIT_FAILED, abs(err), NULL, fmt, args);
+	err_write(e, BENCH_EXIT_FAILED, abs(err), advice, fmt, args);
 	va_end(args);
 	return err ? -abs(err) : -EIO;
 }
@@ -71,50 +74,67 @@ int bench_refused(struct bench_err *e, const char *fmt, ...)
 	return -EINVAL;
 }
 
-/* What the user can do about @err; "" where nothing better is known than errno's own words. */
-static enum bench_exit explain(int err, char *advice, size_t size)
+static int step_error(struct bench_err *e, enum why_step step, int err, const char *fmt,
+		      va_list args)
 {
-	char caps[64];
+	char advice[384];
+	bool unavailable;
 
-	advice[0] = '\0';
-	switch (err) {
-	case EPERM:
-	case EACCES:
-		caps_missing(caps, sizeof(caps));
-		if (caps[0]) {
-			snprintf(advice, size,
-				 "%s missing: run it as root (sudo), or give it the "
-				 "capabilities cap_bpf,cap_perfmon",
-				 caps);
-			return BENCH_EXIT_UNAVAILABLE;
-		}
-		caps_other_limits(advice, size);
-		return advice[0] || err == EPERM ? BENCH_EXIT_UNAVAILABLE : BENCH_EXIT_FAILED;
-	case ENOSYS:
-		snprintf(advice, size, "this kernel is built without bpf(2) (CONFIG_BPF_SYSCALL)");
-		return BENCH_EXIT_UNAVAILABLE;
-	case ENOMEM:
-		snprintf(advice, size,
-			 "too little memory, or the memory limit of the cgroup or "
-			 "(before Linux 5.11) ulimit -l is too low");
-		return BENCH_EXIT_FAILED;
-	default:
-		return BENCH_EXIT_FAILED;
-	}
+	unavailable = why_advice(step, err, advice, sizeof(advice));
+	err_write(e, unavailable ? BENCH_EXIT_UNAVAILABLE : BENCH_EXIT_FAILED, abs(err), advice,
+		  fmt, args);
+	return -abs(err);
 }
 
 int bench_bpf_error(struct bench_err *e, int err, const char *fmt, ...)
 {
-	char advice[512];
-	enum bench_exit code;
 	va_list args;
+	int ret;
 
-	err = abs(err);
-	code = explain(err, advice, sizeof(advice));
 	va_start(args, fmt);
-	err_write(e, code, err, advice, fmt, args);
+	ret = step_error(e, WHY_BPF, err, fmt, args);
 	va_end(args);
-	return -err;
+	return ret;
+}
+
+int bench_step_error(struct bench_err *e, enum why_step step, int err, const char *fmt, ...)
+{
+	va_list args;
+	int ret;
+
+	va_start(args, fmt);
+	ret = step_error(e, step, err, fmt, args);
+	va_end(args);
+	return ret;
+}
+
+int bench_take_error(struct bench_err *e, const struct bench_err *from, int err)
+{
+	pthread_mutex_lock(&err_lock);
+	if (!e->code) {
+		memcpy(e->text, from->text, sizeof(e->text));
+		memcpy(e->detail, from->detail, sizeof(e->detail));
+		__atomic_store_n(&e->code, from->code, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&err_lock);
+	return -abs(err);
+}
+
+#define DESCRIPTORS 32
+
+int bench_check_descriptors(struct bench_err *err)
+{
+	int fds[DESCRIPTORS], nr, ret = 0;
+
+	for (nr = 0; nr < DESCRIPTORS && !ret; nr++) {
+		fds[nr] = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+		if (fds[nr] < 0)
+			ret = bench_failed(err, errno, "cannot open %d files", DESCRIPTORS);
+	}
+	while (nr-- > 0)
+		if (fds[nr] >= 0)
+			close(fds[nr]);
+	return ret;
 }
 
 struct bench_counter *bench_counters_alloc(size_t nr)
@@ -156,18 +176,40 @@ void bench_progress(struct bench_run *run, const char *what, double fraction)
 		run->watch->progress(run->watch->ctx, what, fraction);
 }
 
+/* More than the last of them do not help anybody, and the whole can be had by -v. */
+#define DETAIL_LINES 20
+
+static void load_error(struct bench_err *e, const struct bpf_object *obj, const char *name, int err)
+{
+	char what[512];
+
+	if (bpflog_explain(obj, err, what, sizeof(what)))
+		bench_unavailable(e, "%s", what);
+	else if (bpflog_failed_map(what, sizeof(what)))
+		bench_bpf_error(e, err, "cannot create map '%s' of %s", what, name);
+	else if (bpflog_verifier_spoke())
+		bench_failed(e, err,
+			     "this kernel's verifier refuses the BPF programs of %s (please report "
+			     "it, with the lines below)",
+			     name);
+	else
+		bench_bpf_error(e, err, "cannot load the BPF programs of %s", name);
+	/* Where it is clear what is missing, these words would only distract. */
+	if (e->code == BENCH_EXIT_FAILED)
+		bpflog_tail(e->detail, sizeof(e->detail), DETAIL_LINES);
+}
+
 int bench_load(struct bench_run *run, struct bpf_object_skeleton *skel)
 {
+	struct bench_err why = {};
 	int err;
 
 	bpflog_clear();
 	err = bpf_object__load_skeleton(skel);
 	if (!err)
 		return 0;
-	if (!run->err.code)
-		bpflog_tail(run->err.detail, sizeof(run->err.detail));
-	return bench_bpf_error(&run->err, err, "cannot load the BPF programs of %s",
-			       run->bench->name);
+	load_error(&why, *skel->obj, run->bench->name, err);
+	return bench_take_error(&run->err, &why, err);
 }
 
 int bench_keep_link(struct bench_run *run, struct bpf_link *link, const char *what)
@@ -195,14 +237,12 @@ static struct {
 	bool done;
 	int wanted;
 	int kind;
-	char note[512];
+	char note[sizeof(((struct bench_run *)0)->attach_note)];
 } picked;
 
 static int pick(const struct bench_config *cfg, const char *syscall, char *note, size_t size,
 		struct bench_err *err)
 {
-	char advice[512];
-
 	if (!picked.done || picked.wanted != cfg->attach) {
 		picked.kind = attach_pick(syscall, cfg->attach, bench_tgid(), picked.note,
 					  sizeof(picked.note));
@@ -212,17 +252,16 @@ static int pick(const struct bench_config *cfg, const char *syscall, char *note,
 	snprintf(note, size, "%s", picked.note);
 	if (picked.kind >= 0)
 		return picked.kind;
-	explain(-picked.kind, advice, sizeof(advice));
 	if (cfg->attach == ATTACH_AUTO)
-		return bench_unavailable(err, "no way to attach to %s(2) works here (%s)%s%s",
-					 syscall, note, advice[0] ? ": " : "", advice);
-	return bench_unavailable(err, "cannot attach to %s(2) as asked by --attach (%s)%s%s",
-				 syscall, note, advice[0] ? ": " : "", advice);
+		return bench_unavailable(err, "no way to attach to %s(2) works here (%s)", syscall,
+					 note);
+	return bench_unavailable(err, "cannot attach to %s(2) as asked by --attach (%s)", syscall,
+				 note);
 }
 
 int bench_syscall_probe(const struct bench_config *cfg, const char *syscall, struct bench_err *err)
 {
-	char note[512];
+	char note[sizeof(picked.note)];
 	int kind;
 
 	kind = pick(cfg, syscall, note, sizeof(note), err);
@@ -248,8 +287,8 @@ int bench_syscall_attach(struct bench_run *run, struct bpf_object *obj, const ch
 	return bench_keep_link(run, attach_syscall(obj, syscall, run->attach), syscall);
 }
 
-int bench_probe_map(struct bench_err *err, const char *what, int type, int key_size, int value_size,
-		    int max_entries, unsigned int flags)
+int bench_probe_map(struct bench_err *err, const char *what, const char *since, int type,
+		    int key_size, int value_size, int max_entries, unsigned int flags)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = flags);
 	int fd;
@@ -261,7 +300,8 @@ int bench_probe_map(struct bench_err *err, const char *what, int type, int key_s
 	}
 	/* An unknown map type or flag; all else (no right, no memory) explains itself. */
 	if (fd == -EINVAL)
-		return bench_unavailable(err, "this kernel has no %s", what);
+		return bench_unavailable(err, "this kernel has no %s: it takes %s or newer", what,
+					 since);
 	return bench_bpf_error(err, fd, "cannot create a %s", what);
 }
 
@@ -276,17 +316,21 @@ int bench_prog_run(int prog_fd, uint32_t *retval)
 	return err;
 }
 
+/* r0 = 0; exit */
+static const struct bpf_insn return_0[] = {
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
+	{ .code = BPF_JMP | BPF_EXIT },
+};
+
 int bench_probe_prog_run(struct bench_err *err)
 {
-	/* r0 = 0; exit */
-	static const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
 	int fd, ret;
 
-	fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, "GPL", insns, ARRAY_SIZE(insns),
-			   NULL);
+	fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, "GPL", return_0,
+			   ARRAY_SIZE(return_0), NULL);
+	/* There is nothing in it that could be invalid. */
+	if (fd == -EINVAL)
+		return bench_unavailable(err, WHY_NO_PROG_TYPE, "raw_tracepoint");
 	if (fd < 0)
 		return bench_bpf_error(err, fd, "cannot load a raw_tp program");
 	ret = bench_prog_run(fd, NULL);
@@ -295,7 +339,7 @@ int bench_probe_prog_run(struct bench_err *err)
 		return 0;
 	if (ret == -EINVAL || ret == -ENOTSUPP || ret == -EOPNOTSUPP)
 		return bench_unavailable(err, "this kernel cannot run a raw_tp program on request "
-					      "(BPF_PROG_TEST_RUN, Linux 5.10)");
+					      "(BPF_PROG_TEST_RUN): it takes Linux 5.10 or newer");
 	return bench_bpf_error(err, ret, "cannot run a raw_tp program on request");
 }
 

@@ -12,6 +12,7 @@
 #include "lib/attach.h"
 #include "lib/caps.h"
 #include "lib/hook.h"
+#include "lib/why.h"
 
 #ifndef ENOTSUPP
 #define ENOTSUPP 524 /* the kernel's own; not meant to be seen by user space, but it is */
@@ -48,9 +49,29 @@ bool hook_is_uprobe(enum hook_kind kind)
 	return kind >= HOOK_UPROBE;
 }
 
+#define FTRACE_IS_OFF "sysctl kernel.ftrace_enabled is 0, set it to 1"
+
 static bool is_trampoline(enum hook_kind kind)
 {
 	return kind >= HOOK_FENTRY && kind <= HOOK_FMODRET;
+}
+
+static bool ftrace_is_off(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/ftrace_enabled", "re");
+	int c = f ? fgetc(f) : EOF;
+
+	if (f)
+		fclose(f);
+	return c == '0';
+}
+
+const char *hook_why_not_run(enum hook_kind kind)
+{
+	bool by_ftrace = is_trampoline(kind) ||
+			 (kind >= HOOK_KPROBE && kind <= HOOK_KRETPROBE_MULTI);
+
+	return by_ftrace && ftrace_is_off() ? FTRACE_IS_OFF : "it takes another kernel";
 }
 
 int hook_prepare(struct hook *hook)
@@ -211,6 +232,13 @@ static bool not_supported(int err)
 	return err == ENOTSUPP || err == EOPNOTSUPP;
 }
 
+/* Kinds that libbpf attaches by a perf event. */
+static bool by_perf_event(enum hook_kind kind)
+{
+	return kind == HOOK_TP || kind == HOOK_KPROBE || kind == HOOK_KRETPROBE ||
+	       kind == HOOK_UPROBE || kind == HOOK_URETPROBE;
+}
+
 static const char *kind_name(enum hook_kind kind)
 {
 	static const char *const names[] = {
@@ -233,32 +261,86 @@ static const char *kind_name(enum hook_kind kind)
 	return names[kind];
 }
 
+enum why_step hook_step(const struct hook *hook, bool loaded)
+{
+	return loaded && by_perf_event(hook->kind) ? WHY_PERF : WHY_BPF;
+}
+
 static int explain_trampoline(const struct hook *hook, int err, char *buf, size_t size)
 {
 	const char *kind = kind_name(hook->kind);
+	char advice[384];
 
-	if (no_right(err))
-		return snprintf(buf, size, "%s programs are refused by this kernel: %s", kind,
-				strerror(err));
+	if (no_right(err)) {
+		why_advice(WHY_BPF, err, advice, sizeof(advice));
+		return snprintf(buf, size, "%s programs are refused by this kernel: %s%s%s", kind,
+				why_errno(err), advice[0] ? ": " : "", advice);
+	}
 	if (not_supported(err))
 		return snprintf(buf, size,
-				"this kernel has no BPF trampolines, which %s programs need "
-				"(x86-64: Linux 5.5, arm64: 6.0; CONFIG_DYNAMIC_FTRACE)",
+				"this kernel has no BPF trampolines, which %s programs need: it "
+				"takes CONFIG_DYNAMIC_FTRACE and Linux 5.5 (arm64: 6.0) or newer",
 				kind);
 	if (err == ENOENT || err == ESRCH)
-		return snprintf(buf, size, "this kernel has no function %s() to attach to",
+		return snprintf(buf, size,
+				"this kernel has no function %s() to attach to: it takes another "
+				"one",
 				hook->target);
 	if (err == EINVAL && hook->kind == HOOK_FENTRY_SLEEP)
 		return snprintf(buf, size,
-				"%s() is not on this kernel's list of functions for "
-				"sleepable programs (CONFIG_FUNCTION_ERROR_INJECTION)",
+				"%s() is not on this kernel's list of functions for sleepable "
+				"programs: it takes CONFIG_FUNCTION_ERROR_INJECTION",
 				hook->target);
 	if (err == EINVAL && hook->kind == HOOK_FMODRET)
 		return snprintf(buf, size,
-				"this kernel does not let programs modify the return value "
-				"of %s()",
+				"this kernel does not let programs modify the return value of "
+				"%s(): it takes another one",
+				hook->target);
+	if (err == EBUSY)
+		return snprintf(buf, size,
+				"another tracer or a live patch has taken %s(): stop that first",
 				hook->target);
 	return 0;
+}
+
+/* Is it the number of the tracepoint that cannot be had, or what is done with it? */
+static int explain_tracepoint(const struct hook *hook, char *buf, size_t size)
+{
+	const char *name = strchr(hook->target, '/');
+	char category[64], advice[384];
+	int id;
+
+	snprintf(category, sizeof(category), "%.*s", name ? (int)(name - hook->target) : 0,
+		 hook->target);
+	id = attach_tracepoint_id(category, name ? name + 1 : hook->target);
+	if (id >= 0)
+		return 0;
+	if (id == -ENOENT && !strcmp(category, "syscalls"))
+		return snprintf(buf, size,
+				"this kernel has no tracepoint %s: it takes CONFIG_FTRACE_SYSCALLS",
+				hook->target);
+	if (id == -ENOENT)
+		return snprintf(buf, size, "this kernel has no tracepoint %s: it takes a newer one",
+				hook->target);
+	if (id == -ENODEV)
+		return snprintf(buf, size,
+				"this kernel has no tracepoints: it takes CONFIG_TRACING");
+	why_advice(WHY_TRACEFS, id, advice, sizeof(advice));
+	return snprintf(buf, size, "tracepoint %s cannot be looked up: %s%s%s", hook->target,
+			why_errno(id), advice[0] ? ": " : "", advice);
+}
+
+static int explain_uprobe(const struct hook *hook, int err, char *buf, size_t size)
+{
+	if (!has_pmu("uprobe"))
+		return snprintf(buf, size,
+				"uprobes are not built into this kernel: it takes "
+				"CONFIG_UPROBE_EVENTS");
+	/* Linux 6.16, and older ones with later fixes; multi-uprobes do not want it. */
+	if (!no_right(err) || caps_sys_admin())
+		return 0;
+	return snprintf(buf, size, "this kernel wants CAP_SYS_ADMIN for a %s: run it as root",
+			kind_name(hook->kind));
 }
 
 static int explain_attach(const struct hook *hook, int err, char *buf, size_t size)
@@ -266,73 +348,64 @@ static int explain_attach(const struct hook *hook, int err, char *buf, size_t si
 	const char *kind = kind_name(hook->kind);
 
 	/* Perf events of this kind have a number that is to be read there. */
-	if ((hook->kind == HOOK_KPROBE || hook->kind == HOOK_KRETPROBE ||
-	     hook->kind == HOOK_UPROBE || hook->kind == HOOK_URETPROBE) &&
-	    !has_sysfs())
-		return snprintf(buf, size, "sysfs is not mounted on /sys, which a %s needs", kind);
+	if (by_perf_event(hook->kind) && hook->kind != HOOK_TP && !has_sysfs())
+		return snprintf(buf, size,
+				"sysfs is not mounted, which a %s needs: mount -t sysfs sysfs "
+				"/sys",
+				kind);
 
 	switch (hook->kind) {
 	case HOOK_TP:
-		if (no_right(err))
-			return snprintf(buf, size,
-					"the numbers of tracepoints cannot be read: %s (run it "
-					"as root, or have tracefs mounted and readable)",
-					strerror(err));
-		if (err == ENOENT)
-			return snprintf(buf, size, "this kernel has no tracepoint %s",
-					hook->target);
-		if (err == ENODEV)
-			return snprintf(buf, size, "this kernel has no tracefs (CONFIG_TRACING)");
-		break;
+		return explain_tracepoint(hook, buf, size);
 	case HOOK_RAWTP:
 		if (err == ENOENT)
-			return snprintf(buf, size, "this kernel has no raw tracepoint %s",
-					hook->target);
+			return snprintf(
+				buf, size,
+				"this kernel has no raw tracepoint %s: it takes a newer one",
+				hook->target);
 		break;
 	case HOOK_KPROBE:
 	case HOOK_KRETPROBE:
 		if (!has_pmu("kprobe"))
 			return snprintf(buf, size,
-					"kprobes are not built into this kernel "
-					"(CONFIG_KPROBES, CONFIG_KPROBE_EVENTS)");
+					"kprobes are not built into this kernel: it takes "
+					"CONFIG_KPROBES and CONFIG_KPROBE_EVENTS");
 		if (err == ENOENT || err == EINVAL)
-			return snprintf(buf, size, "this kernel cannot have a %s on %s()", kind,
-					hook->target);
+			return snprintf(buf, size,
+					"this kernel cannot have a %s on %s(): it takes another "
+					"one",
+					kind, hook->target);
 		break;
 	case HOOK_KPROBE_MULTI:
 	case HOOK_KRETPROBE_MULTI:
 		if (not_supported(err))
 			return snprintf(buf, size,
-					"this kernel has no fprobe, which a %s is "
-					"(CONFIG_FPROBE)",
+					"this kernel has no fprobe, which a %s is: it takes "
+					"CONFIG_FPROBE",
 					kind);
 		if (err == EINVAL)
-			return snprintf(buf, size, "this kernel has no %ss (Linux 5.18)", kind);
+			return snprintf(buf, size,
+					"this kernel has no %ss: it takes Linux 5.18 or newer",
+					kind);
 		if (err == ENOENT || err == ESRCH)
-			return snprintf(buf, size, "this kernel cannot have a %s on %s()", kind,
-					hook->target);
+			return snprintf(buf, size,
+					"this kernel cannot have a %s on %s(): it takes another "
+					"one",
+					kind, hook->target);
 		break;
 	case HOOK_UPROBE:
 	case HOOK_URETPROBE:
-		if (!has_pmu("uprobe"))
-			return snprintf(buf, size,
-					"uprobes are not built into this kernel "
-					"(CONFIG_UPROBE_EVENTS)");
-		/* Linux 6.16, and older ones with later fixes; multi-uprobes do not want it. */
-		if (no_right(err))
-			return snprintf(buf, size,
-					"this kernel wants CAP_SYS_ADMIN for a %s: run it as "
-					"root",
-					kind);
-		break;
+		return explain_uprobe(hook, err, buf, size);
 	case HOOK_UPROBE_MULTI:
 	case HOOK_URETPROBE_MULTI:
 		if (not_supported(err))
 			return snprintf(buf, size,
-					"uprobes are not built into this kernel "
-					"(CONFIG_UPROBES)");
+					"uprobes are not built into this kernel: it takes "
+					"CONFIG_UPROBES");
 		if (err == EINVAL)
-			return snprintf(buf, size, "this kernel has no %ss (Linux 6.6)", kind);
+			return snprintf(buf, size,
+					"this kernel has no %ss: it takes Linux 6.6 or newer",
+					kind);
 		break;
 	default:
 		break;
@@ -342,19 +415,18 @@ static int explain_attach(const struct hook *hook, int err, char *buf, size_t si
 
 bool hook_explain(const struct hook *hook, bool loaded, int err, char *buf, size_t size)
 {
-	char caps[64];
+	struct why_facts facts;
 
 	buf[0] = '\0';
-	if (err < 0)
-		err = -err;
+	err = err < 0 ? -err : err;
 	if (no_right(err)) {
-		caps_missing(caps, sizeof(caps));
-		if (caps[0])
+		why_look(hook_step(hook, loaded), err, &facts);
+		if (facts.caps[0] || facts.user_namespace || facts.filtered || facts.memlock_counts)
 			return false;
 	}
 	/* As libbpf says it, of any program in an object that names a kernel function. */
 	if (!loaded && (err == ESRCH || err == ENOENT) && !hook_has_btf())
-		return snprintf(buf, size, HOOK_NO_BTF) > 0;
+		return snprintf(buf, size, "%s", why_no_btf()) > 0;
 	if (is_trampoline(hook->kind))
 		return explain_trampoline(hook, err, buf, size) > 0;
 	if (loaded)

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/why.h"
+
 struct bpf_link;
 struct bpf_program;
 
@@ -60,13 +62,17 @@ void hook_detach(struct hook *hook);
 void hook_quiesce(void);
 
 /*
- * Why @hook does not work here, where more is known than what errno @err says: after a failure of
- * hook_attach() (@loaded), or of hook_prepare() or the load. Returns whether anything was written
- * to @buf. A want of capabilities is not told here.
+ * What @hook lacks here, and what it takes, where that has to do with its kind: after a failure of
+ * hook_attach() (@loaded) with errno @err, or of hook_prepare() or the load. Returns whether anything
+ * was written to @buf; else why_advice() may know more, for what hook_step() says.
  */
 bool hook_explain(const struct hook *hook, bool loaded, int err, char *buf, size_t size);
 
-#define HOOK_NO_BTF "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF), or sysfs is not mounted"
+/* What was it that failed? */
+enum why_step hook_step(const struct hook *hook, bool loaded);
+
+/* What it takes for a program of this kind to run, where it is attached and does not. */
+const char *hook_why_not_run(enum hook_kind kind);
 
 /* Has this kernel BTF? Without it a program can neither call nor be hung on its functions. */
 bool hook_has_btf(void);

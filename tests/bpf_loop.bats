@@ -14,8 +14,8 @@ setup_file() {
 	message=$("$BENCH" -q -w0 -d1 bpf-loop 2>&1) || UNAVAILABLE=${message#bench: bpf-loop: unavailable: }
 	case $UNAVAILABLE in
 	'' | \
-		'this kernel has no bpf_loop() (Linux 5.17)' | \
-		'this kernel cannot run a raw_tp program on request (BPF_PROG_TEST_RUN, Linux 5.10)') ;;
+		'this kernel has no bpf_loop() for such a program: it takes Linux 5.17 or newer' | \
+		'this kernel cannot run a raw_tp program on request (BPF_PROG_TEST_RUN): it takes Linux 5.10 or newer') ;;
 	*)
 		echo "$message"
 		return 1

@@ -365,5 +365,5 @@ old_script() {
 	bench -w0 -d1 --rb-overwrite --rb-bench-producer rb-custom
 	((status == 4)) || skip 'this kernel has BPF_F_RB_OVERWRITE'
 	no_output
-	one_error_line 'bench: rb-custom: unavailable: this kernel has no BPF ring buffer that overwrites (BPF_F_RB_OVERWRITE, Linux 6.19)'
+	one_error_line 'bench: rb-custom: unavailable: this kernel has no BPF ring buffer that overwrites (BPF_F_RB_OVERWRITE): it takes Linux 6.19 or newer'
 }

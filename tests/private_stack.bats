@@ -19,9 +19,9 @@ setup_file() {
 		"$BENCH" -w0 -d1 --show-jit no-private-stack >"$out/none.stdout" 2>"$out/none.stderr"
 	case $UNAVAILABLE in
 	'' | \
-		'this kernel gives the program no private stack (x86-64 from Linux 6.13 on, arm64 from 6.17)' | \
-		'this kernel has no bpf_modify_return_test_tp(), which triggers the program (Linux 6.10)' | \
-		'this kernel cannot run a raw_tp program on request (BPF_PROG_TEST_RUN, Linux 5.10)' | \
+		'this kernel gives the program no private stack: it takes Linux 6.13 (arm64: 6.17) or newer' | \
+		'this kernel has no bpf_modify_return_test_tp(), which triggers the program: it takes Linux 6.10 or newer' | \
+		'this kernel cannot run a raw_tp program on request (BPF_PROG_TEST_RUN): it takes Linux 5.10 or newer' | \
 		'it is not known how to tell a private stack from another in the JITed code of this architecture') ;;
 	*)
 		cat "$out/private.stderr"

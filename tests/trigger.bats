@@ -61,17 +61,17 @@ setup() {
 # Is $2 a reason that $1 may have to be unavailable, for root?
 known_reason() {
 	case $1:$2 in
-	trig-kprobe:'kprobes are not built into this kernel (CONFIG_KPROBES, CONFIG_KPROBE_EVENTS)') ;;
-	trig-kretprobe:'kprobes are not built into this kernel (CONFIG_KPROBES, CONFIG_KPROBE_EVENTS)') ;;
-	trig-kprobe-multi:'this kernel has no fprobe, which a multi-kprobe is (CONFIG_FPROBE)') ;;
-	trig-kretprobe-multi:'this kernel has no fprobe, which a multi-kretprobe is (CONFIG_FPROBE)') ;;
-	trig-fentry:'fentry programs are refused by this kernel: Operation not permitted') ;;
-	trig-fexit:'fexit programs are refused by this kernel: Operation not permitted') ;;
-	trig-fmodret:'fmod_ret programs are refused by this kernel: Operation not permitted') ;;
-	trig-fentry-sleep:'sleepable fentry programs are refused by this kernel: Operation not permitted') ;;
-	trig-fentry-sleep:'__'*'_sys_getpgid() is not on this kernel'\''s list of functions for sleepable programs (CONFIG_FUNCTION_ERROR_INJECTION)') ;;
-	trig-uprobe-multi-*:'this kernel has no multi-uprobes (Linux 6.6)') ;;
-	trig-uretprobe-multi-*:'this kernel has no multi-uretprobes (Linux 6.6)') ;;
+	trig-kprobe:'kprobes are not built into this kernel: it takes CONFIG_KPROBES and CONFIG_KPROBE_EVENTS') ;;
+	trig-kretprobe:'kprobes are not built into this kernel: it takes CONFIG_KPROBES and CONFIG_KPROBE_EVENTS') ;;
+	trig-kprobe-multi:'this kernel has no fprobe, which a multi-kprobe is: it takes CONFIG_FPROBE') ;;
+	trig-kretprobe-multi:'this kernel has no fprobe, which a multi-kretprobe is: it takes CONFIG_FPROBE') ;;
+	trig-fentry:'fentry programs are refused by this kernel: Operation not permitted'*) ;;
+	trig-fexit:'fexit programs are refused by this kernel: Operation not permitted'*) ;;
+	trig-fmodret:'fmod_ret programs are refused by this kernel: Operation not permitted'*) ;;
+	trig-fentry-sleep:'sleepable fentry programs are refused by this kernel: Operation not permitted'*) ;;
+	trig-fentry-sleep:'__'*'_sys_getpgid() is not on this kernel'\''s list of functions for sleepable programs: it takes CONFIG_FUNCTION_ERROR_INJECTION') ;;
+	trig-uprobe-multi-*:'this kernel has no multi-uprobes: it takes Linux 6.6 or newer') ;;
+	trig-uretprobe-multi-*:'this kernel has no multi-uretprobes: it takes Linux 6.6 or newer') ;;
 	*)
 		echo "not a known reason for $1: $2"
 		return 1
@@ -313,7 +313,7 @@ trig-{tp,rawtp,{kprobe,kretprobe}{,-multi},fentry,fexit,fmodret,fentry-sleep}
 	for name in kernel-count tp rawtp kprobe fentry uprobe-nop uprobe-multi-ret; do
 		run --separate-stderr setpriv --bounding-set=-all --inh-caps=-all "$BENCH" -q -w0 -d1 "trig-$name"
 		[ "$status" -eq 4 ]
-		[[ ${stderr_lines[0]} == "bench: trig-$name: unavailable: cannot load the "*" of trig-$name: Operation not permitted: CAP_BPF and CAP_PERFMON missing: run it as root"* ]]
+		[[ ${stderr_lines[0]} == "bench: trig-$name: unavailable: cannot load the BPF programs of trig-$name: Operation not permitted: CAP_BPF and CAP_PERFMON missing"* ]]
 		[ -z "$output" ]
 	done
 }
@@ -329,7 +329,7 @@ trig-{tp,rawtp,{kprobe,kretprobe}{,-multi},fentry,fexit,fmodret,fentry-sleep}
 		[ "$stderr" = 'bench: trig-uprobe-nop: unavailable: this kernel wants CAP_SYS_ADMIN for a uprobe: run it as root' ]
 	run --separate-stderr as_user trig-tp
 	[ "$status" -eq 0 ] ||
-		[ "$stderr" = 'bench: trig-tp: unavailable: the numbers of tracepoints cannot be read: Operation not permitted (run it as root, or have tracefs mounted and readable)' ]
+		[[ $stderr == 'bench: trig-tp: unavailable: '*'tracepoint '*' cannot be looked up: '*': tracefs is not '* ]]
 }
 
 @test "after SIGINT there is a summary, after SIGKILL nothing is left" {
@@ -360,10 +360,10 @@ trig-{tp,rawtp,{kprobe,kretprobe}{,-multi},fentry,fexit,fmodret,fentry-sleep}
 	[[ -z ${SANITIZED:-} ]] || skip 'sanitizers need /proc'
 	run --separate-stderr unshare --mount sh -c "umount -l /sys; exec '$BENCH' -q -w0 -d1 trig-uprobe-nop"
 	[ "$status" -eq 4 ]
-	[ "$stderr" = 'bench: trig-uprobe-nop: unavailable: sysfs is not mounted on /sys, which a uprobe needs' ]
+	[ "$stderr" = 'bench: trig-uprobe-nop: unavailable: sysfs is not mounted, which a uprobe needs: mount -t sysfs sysfs /sys' ]
 	run --separate-stderr unshare --mount sh -c "umount -l /proc; exec '$BENCH' -q -w0 -d1 trig-uprobe-nop"
 	[ "$status" -eq 4 ]
-	[ "$stderr" = 'bench: trig-uprobe-nop: unavailable: cannot find our own code in /proc/self/maps (is /proc mounted?)' ]
+	[ "$stderr" = 'bench: trig-uprobe-nop: unavailable: cannot find our own code in /proc/self/maps: mount -t proc proc /proc' ]
 }
 
 @test "uprobes and loops in the kernel take no BTF" {

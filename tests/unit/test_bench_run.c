@@ -890,8 +890,9 @@ static void thread_that_cannot_be_started(void **state)
 	cfg.affinity = true;
 	cfg.prod_cpus = SET(allowed.cpus[0], CPUSET_MAX);
 	run(&fake, &cfg, &o);
-	assert_failed(&o, "cannot start thread 1 of the producers (CPU 65535): "
-			  "Invalid argument (was the CPU taken offline?)");
+	assert_failed(
+		&o,
+		"cannot start producer 2 of 2 on CPU 65535: Invalid argument: is that CPU online");
 	/* those that were started have come to their end without working */
 	assert_int_equal(seen.producers, 0);
 	assert_int_equal(seen.consumers, 0);
