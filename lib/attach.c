@@ -183,6 +183,8 @@ int attach_prepare(struct bpf_object *obj, const char *syscall, enum attach_kind
 	if (i == sizeof(syscalls) / sizeof(syscalls[0]))
 		return -ENOENT;
 	target.syscall_nr = syscalls[i].nr;
+	if (hook_is_switched_off(hook_kinds[kind]))
+		return -ENODATA;
 
 	for (k = ATTACH_FENTRY; k < ATTACH_NR_KINDS; k++) {
 		prog = find_entry(obj, syscall, k);

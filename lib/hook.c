@@ -66,6 +66,11 @@ static bool ftrace_is_off(void)
 	return c == '0';
 }
 
+bool hook_is_switched_off(enum hook_kind kind)
+{
+	return is_trampoline(kind) && ftrace_is_off();
+}
+
 const char *hook_why_not_run(enum hook_kind kind)
 {
 	bool by_ftrace = is_trampoline(kind) ||
@@ -76,6 +81,8 @@ const char *hook_why_not_run(enum hook_kind kind)
 
 int hook_prepare(struct hook *hook)
 {
+	if (hook_is_switched_off(hook->kind))
+		return -ENODATA;
 	bpf_program__set_autoload(hook->prog, true);
 	switch (hook->kind) {
 	case HOOK_FENTRY:
@@ -271,6 +278,8 @@ static int explain_trampoline(const struct hook *hook, int err, char *buf, size_
 	const char *kind = kind_name(hook->kind);
 	char advice[384];
 
+	if (err == ENODATA)
+		return snprintf(buf, size, "%s programs are switched off: " FTRACE_IS_OFF, kind);
 	if (no_right(err)) {
 		why_advice(WHY_BPF, err, advice, sizeof(advice));
 		return snprintf(buf, size, "%s programs are refused by this kernel: %s%s%s", kind,

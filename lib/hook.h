@@ -46,7 +46,16 @@ struct hook {
 /* Is it one of the kinds that hang on a function of user space? */
 bool hook_is_uprobe(enum hook_kind kind);
 
-/* Between open and load: lets the program be loaded, and for its target. Returns 0 or -errno. */
+/*
+ * Would a program of this kind be attached, and not run? Then it is better not tried: kernels take
+ * harm (6.1 loses ftrace for good, with a warning in its log) when it is attached and detached twice.
+ */
+bool hook_is_switched_off(enum hook_kind kind);
+
+/*
+ * Between open and load: lets the program be loaded, and for its target. Returns 0 or -errno; -ENODATA:
+ * it is switched off.
+ */
 int hook_prepare(struct hook *hook);
 
 /* After the load. Returns 0 or -errno. */
