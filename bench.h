@@ -22,6 +22,7 @@
 
 #include "lib/attach.h"
 #include "lib/cpuset.h"
+#include "lib/meminfo.h"
 #include "lib/opttab.h"
 #include "lib/report.h"
 #include "lib/sample.h"
@@ -285,6 +286,19 @@ int bench_syscall_attach(struct bench_run *run, struct bpf_object *obj, const ch
  */
 int bench_probe_map(struct bench_err *err, const char *what, const char *since, int type,
 		    int key_size, int value_size, int max_entries, unsigned int flags);
+
+/*
+ * Bytes of memory that are available, as meminfo_available() says; where they are fewer than @need,
+ * waits a while for what maps of a former run still hold.
+ */
+uint64_t bench_memory_available(uint64_t need, enum meminfo_limit *limit);
+
+/*
+ * For check(): are the @need bytes there that @what ("the ring buffers") take with @value for the
+ * option @opt? Says no by bench_refused(), with both amounts.
+ */
+int bench_check_memory(struct bench_err *err, const char *opt, long long value, const char *what,
+		       uint64_t need);
 
 /*
  * Tells a user who waits how far a long set-up is: @what ("filling the hash map"), and the part

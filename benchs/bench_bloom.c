@@ -17,7 +17,6 @@
 
 #include "bench.h"
 #include "lib/bloom_theory.h"
-#include "lib/meminfo.h"
 #include "progs/bloom.h"
 #include "bloom.skel.h"
 
@@ -34,9 +33,6 @@
 
 /* More buckets than this do not fit into the 32-bit size that the kernel computes (16 bytes each). */
 #define HASH_ENTRIES_MAX (1ULL << 27)
-
-/* Gigabytes of maps are gone a second or two after their last user. */
-#define FREE_WAIT_MS 5000
 
 static struct {
 	long long nr_entries;
@@ -199,40 +195,17 @@ static uint64_t memory_needed(const struct bloom_kind *kind, const struct bloom_
 	return bytes;
 }
 
-/*
- * The kernel frees a map some time after its last user has gone. What a run just before this one
- * had may still be on its way, so there is a wait for what can come.
- */
-static uint64_t memory_available(uint64_t need, enum meminfo_limit *limit)
-{
-	uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE), have;
-	int i;
-
-	for (i = 0;; i++) {
-		have = meminfo_available(limit);
-		if (have >= need || need > machine || i == FREE_WAIT_MS / 100)
-			return have;
-		usleep(100 * 1000);
-	}
-}
-
 /* ---- checks and probes */
 
 static int check_memory(const struct bloom_kind *kind, const struct bloom_config *cfg,
 			struct bench_err *err)
 {
-	uint64_t need = memory_needed(kind, cfg), have;
-	enum meminfo_limit limit;
+	char what[128];
 
-	have = memory_available(need, &limit);
-	if (need <= have)
-		return 0;
-	return bench_refused(
-		err,
-		"--nr_entries: '%lld' is not allowed: the maps of %s need %.1f MiB "
-		"for that many values of %lld bytes, and %.1f MiB are %s",
-		args.nr_entries, kind->name, need / 1048576.0, args.value_size, have / 1048576.0,
-		limit == MEMINFO_CGROUP ? "left by the memory limit of the cgroup" : "available");
+	snprintf(what, sizeof(what), "for that many values of %lld bytes the maps of %s",
+		 args.value_size, kind->name);
+	return bench_check_memory(err, "nr_entries", args.nr_entries, what,
+				  memory_needed(kind, cfg));
 }
 
 static int bloom_check(const struct bloom_kind *kind, const struct bench_config *bench_cfg,
@@ -402,7 +375,7 @@ static int bloom_setup(struct bench_run *run, const struct bloom_kind *kind)
 	ctx->kind = kind;
 	ctx->ops_per_run = (uint64_t)cfg.nr_chunks * BLOOM_CHUNK;
 	ctx->nr_walked = slots ? cfg.nr_stored : cfg.nr_absent;
-	memory_available(memory_needed(kind, &cfg), NULL);
+	bench_memory_available(memory_needed(kind, &cfg), NULL);
 	err = load(run, kind, &cfg);
 	if (err)
 		return err;

@@ -260,6 +260,10 @@ static int rb_check(const struct bench_config *cfg, struct bench_err *err)
 				     "--rb-record-size: '%lld' is not allowed: a record of %lld "
 				     "bytes does not fit into a ring buffer of %lld (--rb-size)",
 				     args.record_size, rb_record_bytes(), args.rb_size);
+	ret = bench_check_memory(err, "rb-size", args.rb_size, "the pages of the ring buffer",
+				 args.rb_size);
+	if (ret)
+		return ret;
 	if (args.overwrite && !args.bench_producer)
 		return bench_refused(err, "--rb-overwrite: works with --rb-bench-producer only");
 	if (args.bench_producer && args.b2b)
@@ -286,8 +290,8 @@ static int rb_check(const struct bench_config *cfg, struct bench_err *err)
 }
 
 /*
- * For a ring buffer that is too large the kernel says ENOMEM. For perf buffers it takes what it can get,
- * and then kills some process, hardly ours, which is small.
+ * Pages of perf buffers are charged to no cgroup: the machine's memory is what counts. Where that
+ * runs out the kernel kills some process, hardly ours, which is small.
  */
 static int pb_check_memory(struct bench_err *err)
 {
@@ -301,8 +305,8 @@ static int pb_check_memory(struct bench_err *err)
 	if (need <= have)
 		return 0;
 	return bench_refused(err,
-			     "--pb-pages: '%lld' is not allowed: the perf buffers of all CPUs need "
-			     "%.1f MiB, and %.1f MiB are available",
+			     "--pb-pages: '%lld' is not allowed: the pages of the perf buffers of "
+			     "all CPUs need %.1f MiB, and %.1f MiB are available",
 			     args.pb_pages, need / 1048576.0, have / 1048576.0);
 }
 

@@ -14,6 +14,7 @@
 #include "bench.h"
 #include "lib/bench_run.h"
 #include "lib/bpflog.h"
+#include "lib/meminfo.h"
 #include "lib/why.h"
 
 #ifndef ENOTSUPP
@@ -303,6 +304,40 @@ int bench_probe_map(struct bench_err *err, const char *what, const char *since, 
 		return bench_unavailable(err, "this kernel has no %s: it takes %s or newer", what,
 					 since);
 	return bench_bpf_error(err, fd, "cannot create a %s", what);
+}
+
+/*
+ * The kernel frees a map some time after its last user has gone: gigabytes of them a second or two
+ * later. What a run just before this one had may still be on its way.
+ */
+#define FREE_WAIT_MS 5000
+
+uint64_t bench_memory_available(uint64_t need, enum meminfo_limit *limit)
+{
+	uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE), have;
+	int i;
+
+	for (i = 0;; i++) {
+		have = meminfo_available(limit);
+		if (have >= need || need > machine || i == FREE_WAIT_MS / 100)
+			return have;
+		usleep(100 * 1000);
+	}
+}
+
+int bench_check_memory(struct bench_err *err, const char *opt, long long value, const char *what,
+		       uint64_t need)
+{
+	enum meminfo_limit limit;
+	uint64_t have;
+
+	have = bench_memory_available(need, &limit);
+	if (need <= have)
+		return 0;
+	return bench_refused(
+		err, "--%s: '%lld' is not allowed: %s need %.1f MiB, and %.1f MiB are %s", opt,
+		value, what, need / 1048576.0, have / 1048576.0,
+		limit == MEMINFO_CGROUP ? "left by the memory limit of the cgroup" : "available");
 }
 
 int bench_prog_run(int prog_fd, uint32_t *retval)

@@ -313,6 +313,16 @@ teardown() {
 	no_error_line '*ulimit*'
 }
 
+@test "buffers too large for the memory that there is are refused, with both amounts" {
+	by=(env -C /)
+	with_file /proc/meminfo 'MemAvailable: 102400 kB' -- --rb-size 268435456 rb-custom
+	exits 64
+	one_error_line "bench: --rb-size: '268435456' is not allowed: the pages of the ring buffer need 256.0 MiB, and 100.0 MiB are available"
+	with_file /proc/meminfo 'MemAvailable: 102400 kB' -- --pb-pages 131072 pb-custom
+	exits 64
+	one_error_line "bench: --pb-pages: '131072' is not allowed: the pages of the perf buffers of all CPUs need * MiB, and 100.0 MiB are available"
+}
+
 @test "no memory for a map" {
 	bench_by "$confine" bpf,cmd=0,type=27:ENOMEM -- "${short[@]}" rb-custom
 	failed rb-custom 'cannot create a BPF ring buffer (BPF_MAP_TYPE_RINGBUF): Cannot allocate memory: *memory*'

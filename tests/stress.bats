@@ -484,7 +484,7 @@ FAMILIES='count-local rb-custom bloom-lookup trig-tp rb-libbpf bpf-loop pb-custo
 			--ambient-caps=+bpf,+perfmon --bounding-set=-all,+bpf,+perfmon \
 			prlimit --nproc=100 -- -w0 -d 3600 -p 200 "$name"
 		exits 1
-		one_failure "bench: $name: failed: cannot start thread * of the producers: Resource temporarily unavailable: *ulimit -u*"
+		one_failure "bench: $name: failed: cannot start producer * of *: Resource temporarily unavailable: *ulimit -u*"
 	done
 	nothing_left
 }
@@ -533,13 +533,13 @@ in_cgroup() {
 	for name in count-local rb-custom; do
 		in_cgroup -- -w0 -d 3600 -p 200 "$name"
 		exits 1
-		one_failure "bench: $name: failed: cannot start thread * of the producers: Resource temporarily unavailable: *pids*cgroup*"
+		one_failure "bench: $name: failed: cannot start producer * of *: Resource temporarily unavailable: *pids*cgroup*"
 	done
 	# A consumer, and no producer that could ever wake it
 	echo 2 >"$cgroup/pids.max"
 	in_cgroup -- -w0 -d 3600 rb-custom
 	exits 1
-	one_failure "bench: rb-custom: failed: cannot start thread 0 of the producers: *"
+	one_failure "bench: rb-custom: failed: cannot start producer 1 of *"
 	nothing_left
 }
 
