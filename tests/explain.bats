@@ -300,6 +300,16 @@ teardown() {
 	done
 }
 
+@test "a file too large for ulimit -f is an error with words" {
+	local file=$BATS_TEST_TMPDIR/records
+	# What it writes here must not be one of them
+	bench_by bash -c 'set -o pipefail; (ulimit -f 0 && exec "$@") 2>&1 | cat' bash -- \
+		"${short[@]}" -q -o "$file" count-local
+	exits 1
+	grep -qx "bench: -o, --output: cannot write to '$file': File too large" "$OUT"
+	[[ ! -s $file ]]
+}
+
 # Where bpf(2) knows no helper of Linux 5.11, memory is locked memory
 @test "locked memory that maps count as before Linux 5.11: ulimit -l is named" {
 	by=("$confine" 'bpf,cmd=5,helper=160:EINVAL' 'bpf,cmd=0:EPERM'
