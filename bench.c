@@ -822,7 +822,18 @@ out:
 	return nr;
 }
 
-static void warn_before(const struct bench_config *cfg)
+/* For programs of all users, root's too; where only root may read it, nobody else is told. */
+static bool jit_is_hardened(void)
+{
+	FILE *f = fopen("/proc/sys/net/core/bpf_jit_harden", "re");
+	int c = f ? fgetc(f) : EOF;
+
+	if (f)
+		fclose(f);
+	return c == '2';
+}
+
+static void warn_before(const struct bench *bench, const struct bench_config *cfg)
 {
 	struct machine_fact facts[MACHINE_NR_FACTS];
 	long long threads = cfg->producers + cfg->consumers;
@@ -835,8 +846,11 @@ static void warn_before(const struct bench_config *cfg)
 		warning("%lld threads share %d CPU%s: they wait for each other", threads, cpus,
 			cpus == 1 ? "" : "s");
 	nr = machine_facts(facts, MACHINE_NR_FACTS);
-	if (bench_jit_is_off())
-		warning("the BPF JIT is off (sysctl net.core.bpf_jit_enable=0): programs are interpreted");
+	/* What has nothing to probe for takes no BPF. */
+	if (bench->probe && bench_jit_is_off())
+		warning("the BPF JIT is off: programs are interpreted; sysctl net.core.bpf_jit_enable=1");
+	else if (bench->probe && jit_is_hardened())
+		warning("the BPF JIT blinds constants, which makes programs slower: sysctl net.core.bpf_jit_harden=1 or 0");
 	governor = machine_fact_value(facts, nr, "governor");
 	if (governor && strcmp(governor, "unknown") && strcmp(governor, "performance"))
 		warning("CPU frequency governor is '%s', not 'performance'", governor);
@@ -1100,7 +1114,7 @@ static int do_runs(struct series *series)
 		complain("cannot keep %lld runs: %s", args.runs, strerror(ENOMEM));
 		return BENCH_EXIT_FAILED;
 	}
-	warn_before(cfg);
+	warn_before(bench, cfg);
 	while (series->nr_runs < args.runs) {
 		code = do_run(series, &series->runs[series->nr_runs]);
 		if (code)

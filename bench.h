@@ -315,7 +315,7 @@ int bench_prog_run(int prog_fd, uint32_t *retval);
 /* Does this kernel do so? Says no by bench_unavailable(). */
 int bench_probe_prog_run(struct bench_err *err);
 
-/* Is the BPF JIT switched off? Then programs are interpreted, and those with callbacks do not load. */
+/* Does the kernel interpret programs? Then those with callbacks or calls of its functions do not load. */
 bool bench_jit_is_off(void);
 
 /* Our thread group id as BPF programs see it: in a pid namespace not the same as getpid(). */

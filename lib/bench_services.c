@@ -378,14 +378,33 @@ int bench_probe_prog_run(struct bench_err *err)
 	return bench_bpf_error(err, ret, "cannot run a raw_tp program on request");
 }
 
+/* Was the loaded program compiled? True where the kernel does not tell. */
+static bool is_jited(int prog_fd)
+{
+	struct bpf_prog_info info = {};
+	__u32 size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(prog_fd, &info, &size) || info.jited_prog_len;
+}
+
 bool bench_jit_is_off(void)
 {
 	FILE *f = fopen("/proc/sys/net/core/bpf_jit_enable", "re");
-	int c = f ? fgetc(f) : EOF;
+	int c = f ? fgetc(f) : EOF, fd;
+	bool jited = true;
 
 	if (f)
 		fclose(f);
-	return c == '0'; /* not so where nobody may read it */
+	if (c != EOF)
+		return c == '0';
+	/* No such file in a network namespace of its own, or without CONFIG_BPF_JIT: look at a program. */
+	fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, "GPL", return_0,
+			   ARRAY_SIZE(return_0), NULL);
+	if (fd >= 0) {
+		jited = is_jited(fd);
+		close(fd);
+	}
+	return !jited;
 }
 
 pid_t bench_tgid(void)

@@ -414,6 +414,12 @@ teardown() {
 	error_line 'bench: note: triggered by syscall (batch: the program needs the BPF JIT, *)'
 }
 
+@test "in a network namespace, which has no sysctl for the JIT, nothing is said of it" {
+	bench_by unshare -n -- "${short[@]}" trig-kernel-count
+	runs
+	no_error_line '*JIT*'
+}
+
 # ---- errors nobody thought of
 
 @test "errors of the kernel's own have words" {
