@@ -172,7 +172,7 @@ $(B)/tests/fuzz/fuzz_args: $(BENCH_SRCS:%.c=$(B)/%.o)
 .SECONDARY: $(UNITS:%=%.o) $(FUZZERS:%=%.o) $(FUZZ_OBJS)
 
 .PHONY: units
-units: $(UNITS) $(FUZZERS)
+units: $(UNITS) $(FUZZERS) $(B)/tests/confine
 
 .PHONY: deps
 deps:
@@ -200,7 +200,7 @@ $(B)/tests/confine: $(B)/tests/confine.o
 
 # The tests alone, with nothing installed.
 .PHONY: check
-check: $(BIN) $(UNITS) $(FUZZERS) $(B)/tests/confine
+check: $(BIN) units
 	$(Q)BUILD=$(B) BENCH=$(BIN) SANITIZED=$(SANITIZED) tests/run $(TESTS)
 
 # Those that run the program itself; not those of the build, of scripts and of texts.
