@@ -1183,6 +1183,25 @@ static void many_samples_and_lost_ticks(void **state)
 	bench_result_free(&o.res);
 }
 
+/* The kernel hands out the lowest signal first, which SIGTERM is not, and there is always a tick. */
+static void sigterm_among_lost_ticks(void **state)
+{
+	struct bench bench = fake;
+	struct bench_config cfg = config(1, 1);
+	struct outcome o;
+
+	(void)state;
+	bench.measure = slow_measure;
+	cfg.interval_ms = 1;
+	cfg.duration_s = 3;
+	plan.stop_signal = SIGTERM;
+	run_short(&bench, &cfg, 5, &o);
+	assert_fine(&o);
+	assert_int_equal(o.res.signal, SIGTERM);
+	assert_int_equal(o.res.nr_samples, 5);
+	bench_result_free(&o.res);
+}
+
 static void nobody_has_to_watch(void **state)
 {
 	static const struct bench_watch watch;
@@ -1687,6 +1706,7 @@ int main(void)
 		TEST(warmup_is_apart),
 		TEST(interval_across_the_end_of_warmup),
 		TEST(many_samples_and_lost_ticks),
+		TEST(sigterm_among_lost_ticks),
 		TEST(nobody_has_to_watch),
 		TEST(conserved),
 		TEST(one_record_too_few_or_too_many),
