@@ -224,6 +224,13 @@ void records_free(struct records *r)
 	memset(r, 0, sizeof(*r));
 }
 
+static bool is_file(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode);
+}
+
 /*
  * Does the file end in the middle of a line? An editor may have left it so, and our record would
  * become part of that line. Known only where @fd may be read from. Another writer may be at work:
@@ -245,7 +252,7 @@ int record_append(int fd, const json_t *record)
 	 * that keep every bit it would be 150.48799999999999. No count of time is that exact.
 	 */
 	const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(15);
-	size_t len, start;
+	size_t len, start, done = 0;
 	char *text;
 	ssize_t n;
 	int ret;
@@ -266,10 +273,12 @@ int record_append(int fd, const json_t *record)
 	len += start;
 	text[len++] = '\n';
 	do {
-		n = write(fd, text, len);
-	} while (n < 0 && errno == EINTR);
+		n = write(fd, text + done, len - done);
+		done += n > 0 ? n : 0;
+		/* A signal ends the wait for a full pipe, after a part; a file has no room for more. */
+	} while ((n < 0 && errno == EINTR) || (n > 0 && done < len && !is_file(fd)));
 	ret = n < 0 ? -errno : 0;
-	if (n >= 0 && (size_t)n != len) {
+	if (n >= 0 && done < len) {
 		/*
 		 * The rest is lost, but the next record shall not become part of this line. A short
 		 * write does not say why it was: on a full disk this one does.

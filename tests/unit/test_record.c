@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/record.h"
@@ -426,6 +428,50 @@ static void short_write(void **state)
 	json_decref(record);
 }
 
+static void on_alarm(int sig)
+{
+	(void)sig;
+}
+
+/* What fits into the pipe is written when a signal comes, while nobody reads; then the rest is. */
+static void signals_while_a_pipe_is_full(void **state)
+{
+	const struct sigaction alarm = { .sa_handler = on_alarm, .sa_flags = SA_RESTART };
+	const struct itimerval often = { { 0, 20000 }, { 0, 20000 } }, never = {};
+	const struct timespec a_while = { .tv_nsec = 200 * 1000 * 1000 };
+	json_t *record = json_loads(GOOD, 0, NULL), *back;
+	struct sigaction before;
+	int pipe_fds[2], status;
+	char *pad;
+	pid_t pid;
+
+	(void)state;
+	pad = test_malloc(300001);
+	memset(pad, 'x', 300000);
+	pad[300000] = '\0';
+	json_object_set_new(record, "pad", json_string(pad));
+	test_free(pad);
+	assert_int_equal(pipe(pipe_fds), 0);
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		close(pipe_fds[1]);
+		nanosleep(&a_while, NULL);
+		back = json_loadfd(pipe_fds[0], JSON_DISABLE_EOF_CHECK, NULL);
+		_exit(json_equal(back, record) ? 0 : 1);
+	}
+	close(pipe_fds[0]);
+	sigaction(SIGALRM, &alarm, &before);
+	setitimer(ITIMER_REAL, &often, NULL);
+	assert_int_equal(record_append(pipe_fds[1], record), 0);
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, &before, NULL);
+	close(pipe_fds[1]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	json_decref(record);
+}
+
 #define WRITERS 8
 #define LINES	200
 
@@ -499,6 +545,7 @@ int main(void)
 		cmocka_unit_test(begins_a_line_of_its_own),
 		cmocka_unit_test(failures_are_told),
 		cmocka_unit_test(short_write),
+		cmocka_unit_test(signals_while_a_pipe_is_full),
 		cmocka_unit_test(writers_do_not_mix),
 	};
 
