@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -769,11 +770,34 @@ static void clear_progress(struct view *view)
 	view->shown_ns = 0;
 }
 
+static volatile sig_atomic_t late_signal;
+
+static void on_late_signal(int sig)
+{
+	late_signal = sig;
+}
+
+/*
+ * Once a run has measured something, that is told whole, summary and record, and a signal meanwhile
+ * (one in the run is taken there) ends the series after it. A second one ends the process.
+ */
+static void expect_late_signals(void)
+{
+	const struct sigaction late = {
+		.sa_handler = on_late_signal,
+		.sa_flags = SA_RESTART | SA_RESETHAND,
+	};
+
+	sigaction(SIGINT, &late, NULL);
+	sigaction(SIGTERM, &late, NULL);
+}
+
 static void on_started(void *ctx, const struct bench_run *run)
 {
 	struct view *view = ctx;
 
 	sigwatch_stop(view->setup);
+	expect_late_signals();
 	clear_progress(view);
 	if (run->trigger_note[0])
 		note("triggered by %s (%s)", run->trigger, run->trigger_note);
@@ -784,11 +808,28 @@ static void on_started(void *ctx, const struct bench_run *run)
 		fprintf(human, "Benchmark '%s' started.\n", view->bench->name);
 }
 
+/*
+ * Whoever reads what we print may leave it in the pipe until that is full. Then a run waits, but not
+ * past a signal: that is blocked, and would not interrupt a write.
+ */
+static bool may_print(void)
+{
+	struct pollfd fd = { .fd = fileno(human), .events = POLLOUT };
+	sigset_t pending;
+
+	while (!poll(&fd, 1, 100)) {
+		sigpending(&pending);
+		if (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM))
+			return false;
+	}
+	return true;
+}
+
 static void on_sampled(void *ctx, int iter, const struct sample *s)
 {
 	const struct bench *bench = ((struct view *)ctx)->bench;
 
-	if (!args.cfg.quiet)
+	if (!args.cfg.quiet && may_print())
 		bench->report->progress(human, iter, args.cfg.interval_ms * 1000000ULL, s,
 					args.cfg.producers);
 }
@@ -1051,6 +1092,8 @@ static void watch_setup(struct series *series)
 	pthread_sigmask(SIG_BLOCK, &set, &series->old_mask);
 	if (!series->nr_runs)
 		return;
+	if (late_signal)
+		raise(late_signal);
 	/* Without it the signal is taken when the threads start. */
 	sigwatch_start(&series->setup, end_in_setup, series);
 }
@@ -1120,6 +1163,10 @@ static int do_runs(struct series *series)
 		if (code)
 			break;
 		series->nr_runs++;
+		if (late_signal) {
+			code = 128 + late_signal;
+			break;
+		}
 	}
 	if (report_runs(series) && !code)
 		code = BENCH_EXIT_FAILED;

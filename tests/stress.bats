@@ -102,7 +102,7 @@ launch() {
 
 kill_group() {
 	[[ -n $pid ]] || return 0
-	kill -KILL -- "-$pid" 2>/dev/null || true
+	kill -KILL -- "-$pid" "$pid" 2>/dev/null || true
 	wait "$pid" 2>/dev/null || true
 	pid=
 }
@@ -762,6 +762,48 @@ write_failed() {
 		rm "$OUT.pipe"
 	done
 	nothing_left
+}
+
+# The record does not fit into the pipe at once
+@test "Ctrl-C while a record is written: it is written whole, and the series ends" {
+	local fifo=$BATS_TEST_TMPDIR/fifo i
+	mkfifo "$fifo"
+	launch -w0 -d1 --interval 1 -r 3 -o "$fifo" count-local
+	exec {reader}<"$fifo"
+	await '^Summary'
+	for ((i = 0; i < LIMIT * 20; i++)); do
+		[[ $(cat /proc/"$pid"/wchan) != *pipe* ]] || break
+		sleep 0.05
+	done
+	kill -INT "$pid"
+	sleep 0.5
+	jq -e '.status == "ok" and (.samples | length > 700)' <&$reader
+	exec {reader}<&-
+	finish "$LIMIT"
+	exits 130
+	[[ $(tail -n2 "$OUT") == "Over 1 run of 'count-local':"$'\n'Summary:* ]]
+}
+
+# It waits for whoever reads, and SIGALRM is always pending, which the kernel hands out before SIGTERM
+@test "nobody reads the output: SIGTERM ends the run, a second one all" {
+	_files
+	mkfifo "$OUT.pipe"
+	env --default-signal "$BENCH" -w0 -d 3600 --interval 1 rb-custom >"$OUT.pipe" 2>"$ERR" 3>&- 4>&- &
+	pid=$!
+	exec {reader}<"$OUT.pipe"
+	# Some 100 bytes a ms, and the pipe takes 64 KiB
+	sleep 3
+	: >"$OUT"
+	held=$(held_by "$pid")
+	[[ $held == *prog* && $held == *link* ]]
+	kill -TERM "$pid"
+	gone "$held"
+	error_line 'bench: warning: cut short by SIGTERM after *.[0-9] of 3600 measured seconds'
+	# There may be room for a summary, or not
+	kill -TERM "$pid" || true
+	finish "$LIMIT"
+	exits 143
+	exec {reader}<&-
 }
 
 # ---- two at once
