@@ -88,12 +88,18 @@ struct column {
 	size_t offset;
 };
 
+/* What stands in a record may hold anything. */
+static void put_harmless(FILE *out, const char *s)
+{
+	char *copy = text_shortened(s, SIZE_MAX);
+
+	fputs(copy ? copy : "?", out);
+	free(copy);
+}
+
 static void put_label(FILE *out, const struct row *row)
 {
-	char *label = text_shortened(row->label, SIZE_MAX);
-
-	fputs(label ? label : "?", out);
-	free(label);
+	put_harmless(out, row->label);
 }
 
 static void csv_label(FILE *out, const struct row *row)
@@ -102,6 +108,11 @@ static void csv_label(FILE *out, const struct row *row)
 }
 
 static void put_unit(FILE *out, const struct row *row)
+{
+	put_harmless(out, row->unit ? row->unit : "");
+}
+
+static void csv_unit(FILE *out, const struct row *row)
 {
 	fputs(row->unit ? row->unit : "", out);
 }
@@ -223,7 +234,7 @@ static const struct column markdown_columns[] = {
 /* The fields that vary follow them, each in a column of its own. */
 static const struct column csv_columns[] = {
 	LEFT("row", csv_label),
-	LEFT("unit", put_unit),
+	LEFT("unit", csv_unit),
 	LEFT("verdict", put_verdict),
 	COUNT("base_runs", side[BASE].nr_runs),
 	COUNT("new_runs", side[NEW].nr_runs),

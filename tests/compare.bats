@@ -156,6 +156,19 @@ setup() {
 	END
 }
 
+# They are what a program wrote into a file, and a terminal obeys them
+@test "no control character of a record is printed" {
+	local evil='"x\u001b[2J\u009b1m\r\n"' format
+	records a 4 100 ".summary.unit = $evil | .params.p = $evil + (\$i | tostring) | .env.host = $evil" >base
+	records a 4 100 ".summary.unit = $evil | .params.p = $evil + (\$i | tostring)" >new
+	for format in '' --markdown; do
+		# shellcheck disable=SC2086
+		compare_exit 0 -C base new --match bench $format
+		[[ $output == *'?'*'[2J?1m'* ]]
+		run ! grep -P '[\x00-\x1f\x7f]|\xc2[\x80-\x9f]' <<<"$output"
+	done
+}
+
 @test "--csv has all digits, and a header" {
 	{ records a 8 100; records 'x,"y"' 3 1; } >base
 	{ records a 8 80; records 'x,"y"' 3 1; records only 1 1; } >new
