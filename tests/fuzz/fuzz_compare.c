@@ -323,7 +323,7 @@ static const char *const values[] = {
 	"\"a b c d e f g h i j k l m n o p q r s t u v w x y z a b c d e f g h i j k l m n o p q\"",
 };
 
-static const char *const units[] = { "M/s", "M ops/s", "%", "\xc2\xb5s|x" };
+static const char *const units[] = { "M/s", "M ops/s", "%", "\xc2\xb5s|x", "\1\n\xc2\x9b" };
 static const char *const statuses[] = { "ok", "failed", "interrupted" };
 static const char *const sections[] = { "params", "config", "env", "summary" };
 static const char *const matches[] = {
