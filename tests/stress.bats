@@ -6,7 +6,7 @@
 # time, and nothing may be left: no process, no program, no map.
 #
 # `make test` takes a sample of it; `make stress` all. Environment:
-#   STRESS_RUNS  starts and stops (60)
+#   STRESS_RUNS  starts and stops (30)
 #   STRESS_FULL  1: every benchmark with each number of producers, not one of a family
 #   STRESS_SEED  what is taken by chance follows from it; a test that fails says which it was
 #
@@ -15,7 +15,7 @@
 
 load helpers
 
-RUNS=${STRESS_RUNS:-60}
+RUNS=${STRESS_RUNS:-30}
 FULL=${STRESS_FULL:-}
 
 # No end is waited for longer than that, however busy the machine is
@@ -553,7 +553,7 @@ in_cgroup() {
 
 	in_cgroup -- -w0 -d1 --nr_entries 2000000 hashmap-with-bloom
 	exits 64
-	one_error_line "bench: --nr_entries: '2000000' is not allowed: the maps of hashmap-with-bloom need * MiB *, and * MiB are left by the memory limit of the cgroup"
+	one_error_line "bench: --nr_entries: '2000000' is not allowed: for that many values of 8 bytes the maps of hashmap-with-bloom need * MiB, and * MiB are left by the memory limit of the cgroup"
 
 	# Where bench cannot see the limit, the kernel says no
 	for args in '--nr_entries 2000000 hashmap-with-bloom' '--nr_entries 20000000 bloom-lookup'; do
@@ -563,6 +563,9 @@ in_cgroup() {
 	done
 	for name in rb-custom rb-libbpf; do
 		in_cgroup -- -w0 -d1 --rb-size 1073741824 "$name"
+		exits 64
+		one_error_line "bench: --rb-size: '1073741824' is not allowed: the pages of the ring buffer need 1024.0 MiB, and * MiB are left by the memory limit of the cgroup"
+		in_cgroup "${hidden[@]}" -- -w0 -d1 --rb-size 1073741824 "$name"
 		no_memory "$name"
 	done
 	nothing_left
@@ -570,7 +573,7 @@ in_cgroup() {
 
 no_memory() {
 	exits 1
-	one_failure "bench: $1: failed: * Cannot allocate memory: too little memory, or the memory limit of the cgroup *"
+	one_failure "bench: $1: failed: *: Cannot allocate memory: too little memory: take smaller sizes, or free some"
 	run -1 grep Summary "$OUT"
 }
 
