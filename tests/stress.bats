@@ -235,6 +235,8 @@ random_case() {
 	args=()
 	# shellcheck disable=SC2086 # words
 	one_of $AVAILABLE
+	# Those with a consumer have the most to go wrong
+	! chance 40 || one_of rb-libbpf rb-custom pb-libbpf pb-custom
 	name=$REPLY
 	one_of 1 1 1 2 3 8 24
 	producers=$REPLY
