@@ -6,7 +6,7 @@
 # time, and nothing may be left: no process, no program, no map.
 #
 # `make test` takes a sample of it; `make stress` all. Environment:
-#   STRESS_RUNS  starts and stops (30)
+#   STRESS_RUNS  starts and stops (40)
 #   STRESS_FULL  1: every benchmark with each number of producers, not one of a family
 #   STRESS_SEED  what is taken by chance follows from it; a test that fails says which it was
 #
@@ -15,7 +15,7 @@
 
 load helpers
 
-RUNS=${STRESS_RUNS:-30}
+RUNS=${STRESS_RUNS:-40}
 FULL=${STRESS_FULL:-}
 
 # No end is waited for longer than that, however busy the machine is
