@@ -281,9 +281,9 @@ vmtest: vm-deps
 
 .PHONY: vmtest-arm64
 vmtest-arm64:
-	$(Q)scripts/cross-build.sh -o $(O)/arm64
+	$(Q)scripts/cross-build.sh -o $(O)/arm64 all $(abspath $(O)/arm64)/static/tests/confine
 	$(Q)prove --norc --verbose --exec '' scripts/vmtest.sh :: --arch arm64 \
-		--bench $(O)/arm64/bench-static --timeout 1800 --out $(O)/vmtest-arm64 $(VMTEST_ARGS)
+		--bench $(O)/arm64/bench-static --add $(O)/arm64/static/tests/confine --timeout 1800 --out $(O)/vmtest-arm64 $(VMTEST_ARGS)
 
 # README's table of what runs where: as root, after vmtest.
 .PHONY: matrix
