@@ -8,6 +8,7 @@
 # make help		all targets
 
 VERSION := 0.1
+comma := ,
 
 O ?= build
 V ?= 0
@@ -285,14 +286,15 @@ vmtest-arm64:
 	$(Q)prove --norc --verbose --exec '' scripts/vmtest.sh :: --arch arm64 \
 		--bench $(O)/arm64/bench-static --add $(O)/arm64/static/tests/confine --timeout 1800 --out $(O)/vmtest-arm64 $(VMTEST_ARGS)
 
-# README's table of what runs where: as root, after vmtest.
+# README's table of what runs where: as root, after vmtest (and vmtest-arm64, if that was run).
+matrix_arm64 := $(wildcard $(O)/vmtest-arm64/results.tsv)
 .PHONY: matrix
 matrix: $(BIN)
 	$(Q)PATH=$(abspath $(dir $(BIN))):$$PATH RESULTS=$(O)/here.tsv tests/guest/suite benchmarks
-	$(Q)scripts/matrix.sh --update README.md $(O)/here.tsv \
+	$(Q)scripts/matrix.sh --update README.md \
+		"$$(uname -r | cut -d. -f1,2), $$(uname -m | tr _ -) (test machine)=$(O)/here.tsv" \
 		'6.1, x86-64 (Debian 12)=$(O)/vmtest/results.tsv' \
-		$(if $(wildcard $(O)/vmtest-arm64/results.tsv),\
-		'6.1, arm64 (Debian 12)=$(O)/vmtest-arm64/results.tsv')
+		$(matrix_arm64:%='6.1$(comma) arm64 (Debian 12)=%')
 
 C_FILES = $(sort $(wildcard *.[ch] lib/*.[ch] benchs/*.[ch] progs/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 SH_FILES = $(sort $(wildcard scripts/*.sh benchs/*.sh) tests/run tests/tap-exec $(wildcard tests/fuzz/*.sh) .ci/run $(wildcard tests/guest/suite tests/guest/init))
