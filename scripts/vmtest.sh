@@ -379,7 +379,8 @@ accel_candidates() {
 	fi
 }
 
-# Whether the guest has shown a sign of life within $1 seconds
+# Whether the guest has shown a sign of life within $1 seconds. Where KVM does not work qemu may
+# abort, which is not the user's business and which the shell would tell him.
 sign_of_life() {
 	local until=$((SECONDS + $1))
 	while qemu_lives && ((SECONDS < until)); do
@@ -387,7 +388,7 @@ sign_of_life() {
 		sleep 0.1
 	done
 	[[ -s $work/console.log ]]
-}
+} 2>/dev/null
 
 mapfile -t candidates < <(accel_candidates)
 for how in "${candidates[@]}"; do
