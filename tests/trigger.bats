@@ -294,7 +294,7 @@ trig-{tp,rawtp,{kprobe,kretprobe}{,-multi},fentry,fexit,fmodret,fentry-sleep}
 
 @test "what a driver can do at most is above what it makes of a program" {
 	above trig-kernel-count 1 trig-rawtp
-	above trig-usermode-count 20 trig-uprobe-nop
+	above trig-usermode-count 5 trig-uprobe-nop
 	above trig-syscall-count 1 '--trig-driver syscall trig-tp'
 	above trig-syscall-count 1 '--trig-driver syscall trig-rawtp'
 }
