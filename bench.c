@@ -29,6 +29,7 @@
 #include "lib/machine.h"
 #include "lib/record.h"
 #include "lib/sigwatch.h"
+#include "lib/sysctl.h"
 #include "lib/text.h"
 
 #define STEAL_WARN_PCT 1.0
@@ -866,12 +867,7 @@ out:
 /* For programs of all users, root's too; where only root may read it, nobody else is told. */
 static bool jit_is_hardened(void)
 {
-	FILE *f = fopen("/proc/sys/net/core/bpf_jit_harden", "re");
-	int c = f ? fgetc(f) : EOF;
-
-	if (f)
-		fclose(f);
-	return c == '2';
+	return sysctl_read("net/core/bpf_jit_harden", 0) == 2;
 }
 
 static void warn_before(const struct bench *bench, const struct bench_config *cfg)

@@ -15,6 +15,7 @@
 #include "lib/bench_run.h"
 #include "lib/bpflog.h"
 #include "lib/meminfo.h"
+#include "lib/sysctl.h"
 #include "lib/why.h"
 
 #ifndef ENOTSUPP
@@ -389,14 +390,12 @@ static bool is_jited(int prog_fd)
 
 bool bench_jit_is_off(void)
 {
-	FILE *f = fopen("/proc/sys/net/core/bpf_jit_enable", "re");
-	int c = f ? fgetc(f) : EOF, fd;
+	long long enable = sysctl_read("net/core/bpf_jit_enable", -1);
 	bool jited = true;
+	int fd;
 
-	if (f)
-		fclose(f);
-	if (c != EOF)
-		return c == '0';
+	if (enable >= 0)
+		return enable == 0;
 	/* No such file in a network namespace of its own, or without CONFIG_BPF_JIT: look at a program. */
 	fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, "GPL", return_0,
 			   ARRAY_SIZE(return_0), NULL);

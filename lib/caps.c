@@ -12,6 +12,7 @@
 
 #include "lib/caps.h"
 #include "lib/detached.h"
+#include "lib/sysctl.h"
 
 /* Value of @key ("CapEff:") in /proc/self/status, read as a number of base @base. */
 static int read_status(const char *key, int base, uint64_t *value)
@@ -42,15 +43,7 @@ static bool has_cap(uint64_t eff, int cap)
 /* Kernels before 5.8 know neither CAP_BPF nor CAP_PERFMON: CAP_SYS_ADMIN it is there. */
 static bool kernel_has_cap_bpf(void)
 {
-	FILE *f = fopen("/proc/sys/kernel/cap_last_cap", "re");
-	int last = CAP_BPF;
-
-	if (!f)
-		return true;
-	if (fscanf(f, "%d", &last) != 1)
-		last = CAP_BPF;
-	fclose(f);
-	return last >= CAP_BPF;
+	return sysctl_read("kernel/cap_last_cap", CAP_BPF) >= CAP_BPF;
 }
 
 int caps_missing(char *buf, size_t size)

@@ -12,6 +12,7 @@
 #include "lib/attach.h"
 #include "lib/caps.h"
 #include "lib/hook.h"
+#include "lib/sysctl.h"
 #include "lib/why.h"
 
 #ifndef ENOTSUPP
@@ -58,12 +59,7 @@ static bool is_trampoline(enum hook_kind kind)
 
 static bool ftrace_is_off(void)
 {
-	FILE *f = fopen("/proc/sys/kernel/ftrace_enabled", "re");
-	int c = f ? fgetc(f) : EOF;
-
-	if (f)
-		fclose(f);
-	return c == '0';
+	return sysctl_read("kernel/ftrace_enabled", 1) == 0;
 }
 
 bool hook_is_switched_off(enum hook_kind kind)

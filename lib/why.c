@@ -16,6 +16,7 @@
 
 #include "lib/caps.h"
 #include "lib/meminfo.h"
+#include "lib/sysctl.h"
 #include "lib/why.h"
 
 #ifndef __NR_fsopen
@@ -59,19 +60,6 @@ static uint64_t limit(int resource)
 	if (getrlimit(resource, &rlim) || rlim.rlim_cur == RLIM_INFINITY)
 		return WHY_NO_LIMIT;
 	return rlim.rlim_cur;
-}
-
-static int read_paranoid(void)
-{
-	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
-	int level = 0;
-
-	if (!f)
-		return 0;
-	if (fscanf(f, "%d", &level) != 1)
-		level = 0;
-	fclose(f);
-	return level;
 }
 
 static bool tracefs_is_mounted(void)
@@ -148,7 +136,7 @@ void why_look(enum why_step step, int err, struct why_facts *facts)
 	/* What takes calls of its own is looked at only where nothing else explains it. */
 	if (!no_right(err) || facts->filtered || facts->caps[0])
 		return;
-	facts->perf_paranoid = read_paranoid();
+	facts->perf_paranoid = sysctl_read("kernel/perf_event_paranoid", 0);
 	facts->memlock_counts = step == WHY_BPF && memlock_counts();
 	caps_lockdown(facts->lockdown, sizeof(facts->lockdown));
 	caps_security_modules(facts->modules, sizeof(facts->modules));
@@ -381,13 +369,8 @@ const char *why_no_btf(void)
 
 const char *why_no_jit(void)
 {
-	FILE *f = fopen("/proc/sys/net/core/bpf_jit_enable", "re");
-	int c = f ? fgetc(f) : EOF;
-
-	if (f)
-		fclose(f);
 	/* In a network namespace of its own there is no such file. */
-	if (c == '0')
+	if (sysctl_read("net/core/bpf_jit_enable", -1) == 0)
 		return "the program needs the BPF JIT, which is off: sysctl "
 		       "net.core.bpf_jit_enable=1";
 	return "the program needs the BPF JIT, which this kernel has not, or has off: it takes "
