@@ -816,13 +816,10 @@ static void on_started(void *ctx, const struct bench_run *run)
 static bool may_print(void)
 {
 	struct pollfd fd = { .fd = fileno(human), .events = POLLOUT };
-	sigset_t pending;
 
-	while (!poll(&fd, 1, 100)) {
-		sigpending(&pending);
-		if (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM))
+	while (!poll(&fd, 1, 100))
+		if (sigwatch_pending())
 			return false;
-	}
 	return true;
 }
 
@@ -944,7 +941,7 @@ static int report_result(const struct bench *bench, const struct bench_config *c
 		seconds += res->samples[i].dt_ns / 1e9;
 	if (res->signal)
 		warning("cut short by %s after %.1f of %lld measured seconds",
-			res->signal == SIGINT ? "SIGINT" : "SIGTERM", seconds, cfg->duration_s);
+			sigwatch_name(res->signal), seconds, cfg->duration_s);
 	warn_after(cfg, res);
 	if (!n) {
 		complain("no full sample: nothing was measured");
@@ -1065,8 +1062,8 @@ static void end_in_setup(void *ctx, int sig)
 {
 	const struct series *series = ctx;
 
-	warning("cut short by %s in the set-up of run %lld of %lld",
-		sig == SIGINT ? "SIGINT" : "SIGTERM", series->nr_runs + 1, args.runs);
+	warning("cut short by %s in the set-up of run %lld of %lld", sigwatch_name(sig),
+		series->nr_runs + 1, args.runs);
 	report_runs(series);
 	check_stdout();
 	_exit(128 + sig);
@@ -1080,11 +1077,10 @@ static void watch_setup(struct series *series)
 {
 	sigset_t set;
 
-	sigemptyset(&set);
-	if (series->nr_runs) {
-		sigaddset(&set, SIGINT);
-		sigaddset(&set, SIGTERM);
-	}
+	if (series->nr_runs)
+		sigwatch_signals(&set);
+	else
+		sigemptyset(&set);
 	pthread_sigmask(SIG_BLOCK, &set, &series->old_mask);
 	if (!series->nr_runs)
 		return;

@@ -17,6 +17,7 @@
 #include <bpf/libbpf.h>
 
 #include "lib/bench_run.h"
+#include "lib/sigwatch.h"
 #include "lib/stats.h"
 
 /* Interrupts a system call that a thread sleeps in once it is to stop. */
@@ -154,14 +155,6 @@ static void set_gate(struct run_state *state, int gate)
 	wake_at_gate(state);
 }
 
-/* Has a signal come that says stop? It stays pending. */
-static bool told_to_stop(void)
-{
-	sigset_t set;
-
-	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM));
-}
-
 /*
  * Where there are more threads than CPUs it takes a while until each has had its first turn. That
  * is no part of what is measured: a sample would have fewer threads at work than were asked for.
@@ -172,7 +165,7 @@ static void wait_until_all_work(struct run_state *state)
 	uint64_t start = now_ns();
 
 	while (__atomic_load_n(&state->nr_working, __ATOMIC_RELAXED) < state->nr_workers &&
-	       !run_failed(&state->run) && !told_to_stop() &&
+	       !run_failed(&state->run) && !sigwatch_pending() &&
 	       now_ns() - start < ALL_WORK_TIMEOUT_NS)
 		nanosleep(&a_moment, NULL);
 }
@@ -256,9 +249,7 @@ static void look_for_signals(struct run_state *state)
 	sigset_t set;
 	int sig;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
+	sigwatch_signals(&set);
 	while ((sig = sigtimedwait(&set, NULL, &zero)) > 0) {
 		if (state->res->signal) {
 			signal(sig, SIG_DFL);
@@ -316,10 +307,8 @@ static void block_signals(sigset_t *old)
 {
 	sigset_t set;
 
-	sigemptyset(&set);
+	sigwatch_signals(&set);
 	sigaddset(&set, SIGALRM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
 	pthread_sigmask(SIG_BLOCK, &set, old);
 }
 
@@ -508,10 +497,8 @@ static int take_samples(struct run_state *state)
 	sigset_t set;
 	int sig, err;
 
-	sigemptyset(&set);
+	sigwatch_signals(&set);
 	sigaddset(&set, SIGALRM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
 
 	set_gate(state, GATE_OPEN);
 	wait_until_all_work(state);
@@ -532,7 +519,7 @@ static int take_samples(struct run_state *state)
 			return 0;
 		}
 		/* The kernel hands out SIGALRM first: where there is always one, never SIGTERM. */
-		if (sig != SIGALRM || told_to_stop())
+		if (sig != SIGALRM || sigwatch_pending())
 			continue;
 
 		now = now_ns();

@@ -9,6 +9,25 @@
 
 #include "lib/sigwatch.h"
 
+void sigwatch_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+}
+
+bool sigwatch_pending(void)
+{
+	sigset_t set;
+
+	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM));
+}
+
+const char *sigwatch_name(int sig)
+{
+	return sig == SIGINT ? "SIGINT" : "SIGTERM";
+}
+
 static void *watch(void *arg)
 {
 	struct sigwatch *w = arg;
@@ -34,9 +53,7 @@ int sigwatch_start(struct sigwatch *w, void (*fn)(void *ctx, int sig), void *ctx
 	memset(w, 0, sizeof(*w));
 	w->fn = fn;
 	w->ctx = ctx;
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
+	sigwatch_signals(&set);
 	w->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (w->signal_fd < 0)
 		return -errno;

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Waits for SIGINT and SIGTERM beside a thread that cannot. */
+/* SIGINT and SIGTERM, which say stop; and waiting for them beside a thread that cannot. */
 #ifndef LIB_SIGWATCH_H
 #define LIB_SIGWATCH_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
+
+/* The set of the two. */
+void sigwatch_signals(sigset_t *set);
+
+/* Is one of them pending, for the calling thread, which has them blocked? It stays so. */
+bool sigwatch_pending(void);
+
+/* The name of one of them. */
+const char *sigwatch_name(int sig);
 
 struct sigwatch {
 	void (*fn)(void *ctx, int sig);
