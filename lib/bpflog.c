@@ -118,6 +118,16 @@ static const struct helper {
 	{ BPF_FUNC_loop, "bpf_loop", "5.17" },
 };
 
+static const struct helper *find_helper(int id)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(helpers) / sizeof(helpers[0]); i++)
+		if (helpers[i].id == id)
+			return &helpers[i];
+	return NULL;
+}
+
 static bool no_helper(const struct helper *helper, char *buf, size_t size)
 {
 	snprintf(buf, size,
@@ -134,6 +144,7 @@ static bool explain_helper(const char *log, char *buf, size_t size)
 {
 	static const char *const words[] = { "unknown func ", "invalid func ",
 					     "cannot use helper " };
+	const struct helper *helper;
 	const char *p = NULL;
 	char name[64] = "";
 	size_t i;
@@ -146,10 +157,9 @@ static bool explain_helper(const char *log, char *buf, size_t size)
 	}
 	if (!p || sscanf(p, "%63[a-zA-Z0-9_]#%d", name, &id) != 2)
 		return false;
-	for (i = 0; i < sizeof(helpers) / sizeof(helpers[0]); i++) {
-		if (helpers[i].id == id)
-			return no_helper(&helpers[i], buf, size);
-	}
+	helper = find_helper(id);
+	if (helper)
+		return no_helper(helper, buf, size);
 	snprintf(buf, size,
 		 "this kernel has no %s() (number %d) for such a program: it takes a newer one",
 		 name, id);
@@ -207,9 +217,10 @@ bool bpflog_explain_text(const char *log, char *buf, size_t size)
 	return false;
 }
 
-static bool is_helper_call(const struct bpf_insn *insn)
+/* The helper that the instruction calls; NULL: none, or none that is known here. */
+static const struct helper *called_helper(const struct bpf_insn *insn)
 {
-	return insn->code == (BPF_JMP | BPF_CALL) && !insn->src_reg;
+	return insn->code == (BPF_JMP | BPF_CALL) && !insn->src_reg ? find_helper(insn->imm) : NULL;
 }
 
 /*
@@ -219,20 +230,19 @@ static bool is_helper_call(const struct bpf_insn *insn)
 static bool explain_calls(const struct bpf_object *obj, char *buf, size_t size)
 {
 	const struct bpf_insn *insns;
+	const struct helper *helper;
 	struct bpf_program *prog;
-	size_t i, k;
+	size_t i;
 
 	bpf_object__for_each_program(prog, obj) {
 		if (!bpf_program__autoload(prog))
 			continue;
 		insns = bpf_program__insns(prog);
 		for (i = 0; i < bpf_program__insn_cnt(prog); i++) {
-			for (k = 0; k < sizeof(helpers) / sizeof(helpers[0]); k++)
-				if (is_helper_call(&insns[i]) && insns[i].imm == helpers[k].id)
-					break;
-			if (k < sizeof(helpers) / sizeof(helpers[0]) &&
-			    !libbpf_probe_bpf_helper(bpf_program__type(prog), helpers[k].id, NULL))
-				return no_helper(&helpers[k], buf, size);
+			helper = called_helper(&insns[i]);
+			if (helper &&
+			    !libbpf_probe_bpf_helper(bpf_program__type(prog), helper->id, NULL))
+				return no_helper(helper, buf, size);
 		}
 	}
 	return false;
