@@ -248,8 +248,7 @@ static inline uint64_t bench_counter_read(const struct bench_counter *c)
  */
 int bench_step_error(struct bench_err *e, enum why_step step, int err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-int bench_bpf_error(struct bench_err *e, int err, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+#define bench_bpf_error(e, err, ...) bench_step_error(e, WHY_BPF, err, __VA_ARGS__)
 
 /*
  * Are there the few descriptors that any BPF work takes? Where they run out in the midst of it, libbpf
@@ -299,6 +298,10 @@ uint64_t bench_memory_available(uint64_t need, enum meminfo_limit *limit);
  */
 int bench_check_memory(struct bench_err *err, const char *opt, long long value, const char *what,
 		       uint64_t need);
+
+/* Writes that refusal: @need bytes are more than the @have that @limit leaves. Returns -EINVAL. */
+int bench_refuse_memory(struct bench_err *err, const char *opt, long long value, const char *what,
+			uint64_t need, uint64_t have, enum meminfo_limit limit);
 
 /*
  * Tells a user who waits how far a long set-up is: @what ("filling the hash map"), and the part

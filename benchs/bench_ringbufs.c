@@ -16,7 +16,6 @@
 #include <bpf/libbpf.h>
 
 #include "bench.h"
-#include "lib/meminfo.h"
 #include "lib/num.h"
 #include "lib/ringbuf.h"
 #include "progs/ringbufs.h"
@@ -304,10 +303,9 @@ static int pb_check_memory(struct bench_err *err)
 	cpuset_free(&online);
 	if (need <= have)
 		return 0;
-	return bench_refused(err,
-			     "--pb-pages: '%lld' is not allowed: the pages of the perf buffers of "
-			     "all CPUs need %.1f MiB, and %.1f MiB are available",
-			     args.pb_pages, need / 1048576.0, have / 1048576.0);
+	return bench_refuse_memory(err, "pb-pages", args.pb_pages,
+				   "the pages of the perf buffers of all CPUs", need, have,
+				   MEMINFO_MACHINE);
 }
 
 static int pb_check(const struct bench_config *cfg, struct bench_err *err)

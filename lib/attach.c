@@ -240,7 +240,7 @@ struct bpf_link *attach_syscall(const struct bpf_object *obj, const char *syscal
 static void explain_kind(enum attach_kind kind, const struct bpf_object *obj, const char *syscall,
 			 bool loaded, int err, char *buf, size_t size)
 {
-	char target[96], advice[384];
+	char target[96];
 	struct hook hook = { .kind = hook_kinds[kind], .target = target };
 
 	if (kind == ATTACH_TP)
@@ -251,8 +251,7 @@ static void explain_kind(enum attach_kind kind, const struct bpf_object *obj, co
 		return;
 	if (hook_explain(&hook, loaded, err, buf, size))
 		return;
-	why_advice(hook_step(&hook, loaded), err, advice, sizeof(advice));
-	snprintf(buf, size, "%s%s%s", why_errno(err), advice[0] ? ": " : "", advice);
+	why_words(hook_step(&hook, loaded), err, buf, size);
 }
 
 /* 0 where the kernel takes this kind, else why not, as -errno and in words in @why. */

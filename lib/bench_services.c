@@ -76,38 +76,18 @@ int bench_refused(struct bench_err *e, const char *fmt, ...)
 	return -EINVAL;
 }
 
-static int step_error(struct bench_err *e, enum why_step step, int err, const char *fmt,
-		      va_list args)
+int bench_step_error(struct bench_err *e, enum why_step step, int err, const char *fmt, ...)
 {
 	char advice[384];
 	bool unavailable;
+	va_list args;
 
 	unavailable = why_advice(step, err, advice, sizeof(advice));
+	va_start(args, fmt);
 	err_write(e, unavailable ? BENCH_EXIT_UNAVAILABLE : BENCH_EXIT_FAILED, abs(err), advice,
 		  fmt, args);
+	va_end(args);
 	return -abs(err);
-}
-
-int bench_bpf_error(struct bench_err *e, int err, const char *fmt, ...)
-{
-	va_list args;
-	int ret;
-
-	va_start(args, fmt);
-	ret = step_error(e, WHY_BPF, err, fmt, args);
-	va_end(args);
-	return ret;
-}
-
-int bench_step_error(struct bench_err *e, enum why_step step, int err, const char *fmt, ...)
-{
-	va_list args;
-	int ret;
-
-	va_start(args, fmt);
-	ret = step_error(e, step, err, fmt, args);
-	va_end(args);
-	return ret;
 }
 
 int bench_take_error(struct bench_err *e, const struct bench_err *from, int err)
@@ -326,6 +306,15 @@ uint64_t bench_memory_available(uint64_t need, enum meminfo_limit *limit)
 	}
 }
 
+int bench_refuse_memory(struct bench_err *err, const char *opt, long long value, const char *what,
+			uint64_t need, uint64_t have, enum meminfo_limit limit)
+{
+	return bench_refused(
+		err, "--%s: '%lld' is not allowed: %s need %.1f MiB, and %.1f MiB are %s", opt,
+		value, what, need / 1048576.0, have / 1048576.0,
+		limit == MEMINFO_CGROUP ? "left by the memory limit of the cgroup" : "available");
+}
+
 int bench_check_memory(struct bench_err *err, const char *opt, long long value, const char *what,
 		       uint64_t need)
 {
@@ -335,10 +324,7 @@ int bench_check_memory(struct bench_err *err, const char *opt, long long value, 
 	have = bench_memory_available(need, &limit);
 	if (need <= have)
 		return 0;
-	return bench_refused(
-		err, "--%s: '%lld' is not allowed: %s need %.1f MiB, and %.1f MiB are %s", opt,
-		value, what, need / 1048576.0, have / 1048576.0,
-		limit == MEMINFO_CGROUP ? "left by the memory limit of the cgroup" : "available");
+	return bench_refuse_memory(err, opt, value, what, need, have, limit);
 }
 
 int bench_prog_run(int prog_fd, uint32_t *retval)

@@ -272,14 +272,14 @@ enum why_step hook_step(const struct hook *hook, bool loaded)
 static int explain_trampoline(const struct hook *hook, int err, char *buf, size_t size)
 {
 	const char *kind = kind_name(hook->kind);
-	char advice[384];
+	char words[512];
 
 	if (err == ENODATA)
 		return snprintf(buf, size, "%s programs are switched off: " FTRACE_IS_OFF, kind);
 	if (no_right(err)) {
-		why_advice(WHY_BPF, err, advice, sizeof(advice));
-		return snprintf(buf, size, "%s programs are refused by this kernel: %s%s%s", kind,
-				why_errno(err), advice[0] ? ": " : "", advice);
+		why_words(WHY_BPF, err, words, sizeof(words));
+		return snprintf(buf, size, "%s programs are refused by this kernel: %s", kind,
+				words);
 	}
 	if (not_supported(err))
 		return snprintf(buf, size,
@@ -312,7 +312,7 @@ static int explain_trampoline(const struct hook *hook, int err, char *buf, size_
 static int explain_tracepoint(const struct hook *hook, char *buf, size_t size)
 {
 	const char *name = strchr(hook->target, '/');
-	char category[64], advice[384];
+	char category[64], words[512];
 	int id;
 
 	snprintf(category, sizeof(category), "%.*s", name ? (int)(name - hook->target) : 0,
@@ -330,9 +330,8 @@ static int explain_tracepoint(const struct hook *hook, char *buf, size_t size)
 	if (id == -ENODEV)
 		return snprintf(buf, size,
 				"this kernel has no tracepoints: it takes CONFIG_TRACING");
-	why_advice(WHY_TRACEFS, id, advice, sizeof(advice));
-	return snprintf(buf, size, "tracepoint %s cannot be looked up: %s%s%s", hook->target,
-			why_errno(id), advice[0] ? ": " : "", advice);
+	why_words(WHY_TRACEFS, id, words, sizeof(words));
+	return snprintf(buf, size, "tracepoint %s cannot be looked up: %s", hook->target, words);
 }
 
 static int explain_uprobe(const struct hook *hook, int err, char *buf, size_t size)

@@ -357,6 +357,14 @@ bool why_advice(enum why_step step, int err, char *buf, size_t size)
 	return why_explain(step, err, &facts, buf, size);
 }
 
+void why_words(enum why_step step, int err, char *buf, size_t size)
+{
+	char advice[384];
+
+	why_advice(step, err, advice, sizeof(advice));
+	snprintf(buf, size, "%s%s%s", why_errno(err), advice[0] ? ": " : "", advice);
+}
+
 /* ---- what a kernel lacks */
 
 const char *why_no_btf(void)

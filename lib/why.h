@@ -55,6 +55,9 @@ bool why_explain(enum why_step step, int err, const struct why_facts *facts, cha
 /* Both in one. */
 bool why_advice(enum why_step step, int err, char *buf, size_t size);
 
+/* Both in words: "Operation not permitted: CAP_BPF missing: ...", or the first alone. */
+void why_words(enum why_step step, int err, char *buf, size_t size);
+
 /* Why there is no BTF of the kernel, without which no program calls its functions or hangs on them. */
 const char *why_no_btf(void);
 
