@@ -556,14 +556,14 @@ static enum verdict verdict_of(const struct row *row)
 	bool percentage = !strcmp(row->unit, "%");
 	double pairs = (double)row->side[BASE].nr_runs * row->side[NEW].nr_runs;
 
-	if (!(row->test.p < 1 - CONFIDENCE))
+	if (!(row->p_adjusted < COMPARE_ALPHA))
 		return VERDICT_SAME;
 	if (row->test.u > pairs / 2)
 		return percentage ? VERDICT_HIGHER : VERDICT_FASTER;
 	return percentage ? VERDICT_LOWER : VERDICT_SLOWER;
 }
 
-static int judge_row(struct row *row)
+static int test_row(struct row *row)
 {
 	struct row_side *base = &row->side[BASE], *new = &row->side[NEW], *side;
 	int s, err = 0;
@@ -571,6 +571,7 @@ static int judge_row(struct row *row)
 	row->change_pct = NAN;
 	row->change_ci = (struct interval){ NAN, NAN };
 	row->test = (struct utest){ .u = NAN, .p = NAN };
+	row->p_adjusted = NAN;
 	for (s = 0; !err && s < NR_SIDES; s++)
 		err = collect_runs(&row->side[s]);
 	if (err)
@@ -597,10 +598,48 @@ static int judge_row(struct row *row)
 		err = find_change(row);
 	if (err || row->verdict == VERDICT_TOO_FEW)
 		return err;
-	err = utest(base->means, base->nr_runs, new->means, new->nr_runs, &row->test);
-	if (!err)
-		row->verdict = verdict_of(row);
-	return err;
+	return utest(base->means, base->nr_runs, new->means, new->nr_runs, &row->test);
+}
+
+static int cmp_rows_by_p(const void *a, const void *b)
+{
+	const struct row *x = *(struct row *const *)a, *y = *(struct row *const *)b;
+
+	return cmp_double(&x->test.p, &y->test.p);
+}
+
+/*
+ * All rows together: of many in which nothing has changed, one in twenty would have a p below 0.05,
+ * and a reader of the table would believe it.
+ */
+static int judge_rows(struct comparison *c)
+{
+	struct row **tested = calloc(c->nr_rows + 1, sizeof(struct row *));
+	double *p = calloc(c->nr_rows + 1, sizeof(*p));
+	size_t shown = 0, n = 0, i;
+
+	if (!tested || !p) {
+		free(tested);
+		free(p);
+		return -ENOMEM;
+	}
+	for (i = 0; i < c->nr_rows; i++)
+		if (!isnan(c->rows[i].test.p))
+			tested[n++] = &c->rows[i];
+	qsort(tested, n, sizeof(struct row *), cmp_rows_by_p);
+	for (i = 0; i < n; i++)
+		p[i] = tested[i]->test.p;
+	stats_adjust_p(p, n);
+	for (i = 0; i < n; i++) {
+		tested[i]->p_adjusted = p[i];
+		tested[i]->verdict = verdict_of(tested[i]);
+		shown += tested[i]->verdict != VERDICT_SAME;
+	}
+	c->nr_tested = n;
+	c->p_limit = n ? COMPARE_ALPHA * (shown ? shown : 1) / n : NAN;
+	free(tested);
+	free(p);
+	return 0;
 }
 
 const char *comparison_verdict(enum verdict v)
@@ -717,13 +756,15 @@ int compare_files(const char *base, const char *new, const struct compare_opts *
 	for (i = 0; !ret && i < c.nr_rows; i++) {
 		ret = label_row(&c, &c.rows[i]);
 		if (!ret)
-			ret = judge_row(&c.rows[i]);
+			ret = test_row(&c.rows[i]);
 		if (ret == -E2BIG) {
 			complain(&e, ret, "'%s' has too many runs: %zu and %zu", c.rows[i].label,
 				 c.rows[i].side[BASE].nr_runs, c.rows[i].side[NEW].nr_runs);
 			goto out;
 		}
 	}
+	if (!ret)
+		ret = judge_rows(&c);
 	if (!ret)
 		ret = print_comparison(&c, opts, out);
 	if (ret) {

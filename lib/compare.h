@@ -10,6 +10,9 @@
 /* A U test of two samples cannot reach p < 0.05 with fewer runs on each side. */
 #define COMPARE_MIN_RUNS 4
 
+/* What p, adjusted for the number of rows, has to be below for a difference to count as shown. */
+#define COMPARE_ALPHA 0.05
+
 /* As many columns as can be quoted in a mail and still be below 80. */
 #define COMPARE_WIDTH 75
 
@@ -31,8 +34,10 @@ struct compare_opts {
  * One run is one observation: the mean of a record with status ok. Others are left out, and their
  * number is said; no outlier is removed. For each row: the medians and their intervals
  * (stats_median_ci()), the change from base to new with its interval (utest_shift() of the
- * logarithms, so that it is a ratio), p (utest()), and a verdict. All intervals are 95 % ones, and
- * p < 0.05 makes a difference. A unit of "%" is no speed: its verdicts are higher and lower.
+ * logarithms, so that it is a ratio), p (utest()), and a verdict. All intervals are 95 % ones. A
+ * difference is shown where p, adjusted for the number of rows (stats_adjust_p()), is below
+ * COMPARE_ALPHA: so a file compared with its like has '~' on all of its rows, however many, 19 times
+ * in 20. A unit of "%" is no speed: its verdicts are higher and lower.
  *
  * With @opts->fail_on_slower, *@slower (may be NULL) tells whether a row has the verdict slower and
  * changed by more than the percentage given; a file that allows no verdict at all is an error then,

@@ -179,7 +179,8 @@ static void put_p(FILE *out, const struct row *row)
 		fputs("<0.0001", out);
 	else
 		/* Never up to 0.05: the reader shall see why it is a difference. */
-		fprintf(out, "%.4f", row->test.p < 0.05 ? fmin(row->test.p, 0.0499) : row->test.p);
+		fprintf(out, "%.4f",
+			row->test.p < COMPARE_ALPHA ? fmin(row->test.p, 0.0499) : row->test.p);
 }
 
 static void put_verdict(FILE *out, const struct row *row)
@@ -251,6 +252,7 @@ static const struct column csv_columns[] = {
 	NUMBER("change_ci95_high_pct", change_ci.high),
 	NUMBER("u", test.u),
 	NUMBER("p", test.p),
+	NUMBER("p_adjusted", p_adjusted),
 	LEFT("p_method", csv_method),
 };
 /* clang-format on */
@@ -780,12 +782,39 @@ static void say_one_sided(struct prose *p)
 	say_why_one_sided(p);
 }
 
-/* From this many rows on a reader must reckon with a verdict that chance alone has given. */
-#define MANY_ROWS 10
+/* What p has to be below for a verdict, and whether there are runs enough for that. */
+static void say_limit(struct prose *p)
+{
+	const struct comparison *c = p->c;
+	size_t blind = 0, i;
+	int runs;
+
+	if (c->nr_tested < 2)
+		return;
+	for (i = 0; i < c->nr_rows; i++) {
+		const struct row *row = &c->rows[i];
+
+		blind += !isnan(row->test.p) &&
+			 utest_least_p(row->side[BASE].nr_runs, row->side[NEW].nr_runs) >=
+				 COMPARE_ALPHA / c->nr_tested;
+	}
+	say(p, paragraph,
+	    "For a verdict among %zu rows p has to be below %.2g, so that of the verdicts no more "
+	    "than 5 %% are to be expected by chance (Benjamini-Hochberg).",
+	    c->nr_tested, c->p_limit);
+	if (!blind)
+		return;
+	for (runs = COMPARE_MIN_RUNS; utest_least_p(runs, runs) >= COMPARE_ALPHA / c->nr_tested;)
+		runs++;
+	say(p, paragraph,
+	    "%zu of them could show no difference if it were the only one: that takes %d runs on "
+	    "each side.",
+	    blind, runs);
+}
 
 static void say_how(struct prose *p)
 {
-	size_t judged = 0, approximated = 0, no_interval = 0, pooled = 0, i;
+	size_t approximated = 0, no_interval = 0, pooled = 0, i;
 	const struct comparison *c = p->c;
 
 	for (i = 0; i < c->nr_rows; i++) {
@@ -793,7 +822,6 @@ static void say_how(struct prose *p)
 
 		if (!is_compared(row))
 			continue;
-		judged += !isnan(row->test.p);
 		pooled += row->pooled;
 		approximated += !isnan(row->test.p) && row->test.method == UTEST_NORMAL;
 		no_interval += isnan(row->side[BASE].median_ci.low) ||
@@ -802,19 +830,17 @@ static void say_how(struct prose *p)
 	say(p, paragraph,
 	    "Medians over runs and, %s, their 95 %% intervals%s. Change: Hodges-Lehmann estimate of "
 	    "the ratio, with its 95 %% interval. p: two-sided Mann-Whitney U test, %s%s. ~: no "
-	    "difference shown (p >= 0.05).",
+	    "difference shown%s.",
 	    p->markdown ? "in brackets" : "below", no_interval ? " (-: these take 6 runs)" : "",
 	    approximated ? "exact below 50 runs" : "exact",
-	    judged ? "" : " (takes 4 runs on each side)");
+	    c->nr_tested ? "" : " (takes 4 runs on each side)",
+	    c->nr_tested > 1 ? "" : " (p >= 0.05)");
+	say_limit(p);
 	if (pooled)
 		say(p, paragraph,
 		    "%zu row%s of runs that are not of one kind: where the name lists several "
 		    "values, these are mixed on one side (see --match).",
 		    pooled, pooled == 1 ? " is" : "s are");
-	if (judged >= MANY_ROWS)
-		say(p, paragraph,
-		    "Of %zu comparisons, chance alone takes up to %.0f below p = 0.05.", judged,
-		    ceil(judged * 0.05));
 }
 
 static int print_prose(const struct comparison *c, FILE *out, bool markdown)

@@ -62,6 +62,7 @@ struct row {
 	double change_pct; /* NaN: no runs on a side */
 	struct interval change_ci;
 	struct utest test; /* p is NaN where there are too few runs */
+	double p_adjusted; /* for the number of rows with a p; NaN where there is none */
 	enum verdict verdict;
 };
 
@@ -72,6 +73,8 @@ struct comparison {
 	size_t nr_fields;
 	struct row *rows;
 	size_t nr_rows;
+	size_t nr_tested; /* rows with a p */
+	double p_limit; /* what p has to be below for a verdict; NaN where nr_tested is 0 */
 };
 
 /* @record's value of field @name in @section as text, to be freed by free(); NULL: it has none. */

@@ -134,6 +134,17 @@ int stats_median_ci(double *v, size_t n, double confidence, double *low, double 
 	return 0;
 }
 
+void stats_adjust_p(double *p, size_t n)
+{
+	double least = 1;
+	size_t rank;
+
+	for (rank = n; rank > 0; rank--) {
+		least = fmin(least, p[rank - 1] * n / rank);
+		p[rank - 1] = least;
+	}
+}
+
 /* ---- correlated samples */
 
 #define BATCHES 8

@@ -43,6 +43,17 @@ double stats_quantile(double *v, size_t n, double q);
 int stats_median_ci(double *v, size_t n, double confidence, double *low, double *high);
 
 /*
+ * Many tests at once: what becomes of the p-values of @n of them, ascending, in place, so that
+ * taking all those for shown that are below a rate holds the expected part of false ones among them
+ * at that rate. Where there is nothing to be shown at all, that is the probability that anything is.
+ * Y. Benjamini and Y. Hochberg, "Controlling the False Discovery Rate", Journal of the Royal
+ * Statistical Society B 57 (1995), in the form of R's p.adjust(): right for independent tests, and for
+ * those that tend to err to the same side, as rows measured at the same time do (Y. Benjamini and
+ * D. Yekutieli, Annals of Statistics 29 (2001)). One p-value alone stays what it is.
+ */
+void stats_adjust_p(double *p, size_t n);
+
+/*
  * Mean rate of a series of counts, each taken over its own interval in seconds, and how far on
  * either side of it the true one lies with @confidence (0.95), half_width. Neighbours may be
  * correlated, as the samples of a run are. (For a proportion, the count's whole takes the place of

@@ -179,6 +179,12 @@ int utest_normal(const double *x, size_t m, const double *y, size_t n, bool cont
 	return 0;
 }
 
+/* All values of one sample above all of the other: one of so many arrangements, at either end. */
+double utest_least_p(size_t m, size_t n)
+{
+	return fmin(1, 2 / choose(m + n, m));
+}
+
 static int cmp_double(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;

@@ -41,6 +41,9 @@ int utest(const double *x, size_t m, const double *y, size_t n, struct utest *ou
 int utest_normal(const double *x, size_t m, const double *y, size_t n, bool continuity,
 		 struct utest *out);
 
+/* The smallest p that utest() can come to with samples of @m and @n values. */
+double utest_least_p(size_t m, size_t n);
+
 struct utest_shift {
 	double estimate;
 	bool has_interval;

@@ -942,24 +942,98 @@ static void csv_reads_back(void **state)
 	free(text);
 }
 
-static void many_rows_come_with_a_warning(void **state)
+/* ---- many rows */
+
+static void verdicts_take_more_among_many_rows(void **state)
 {
-	char edit[32], *text;
-	int i;
+	char *text;
 
 	(void)state;
-	for (i = 0; i < 62; i++) {
-		snprintf(edit, sizeof(edit), "config.producers=%d", i + 1);
-		add_runs(base, "rb", 4, 100, edit);
-		add_runs(new, "rb", 4, 100, edit);
-		if (i == 8) {
-			text = good();
-			check_has_not(text, "chance");
-			free(text);
-		}
+	/* One run of new is below two of base: p = 8 / 12870. */
+	for (int i = 0; i < 8; i++) {
+		add_record(base, "rb", 100 + i, NULL);
+		add_record(new, "rb", 108 + i - 2.5 * (i == 0), NULL);
 	}
 	text = good();
-	check_has(text, "Of 62 comparisons, chance alone takes up to 4 below p = 0.05.\n");
+	check_has(text, "0.0006\n");
+	check_has(text, "faster\n");
+	check_has(text, "~: no difference shown (p >= 0.05).\n");
+	check_has_not(text, "among");
+	free(text);
+	for (int i = 1; i < 60; i++) {
+		char edit[32];
+
+		snprintf(edit, sizeof(edit), "config.producers=%d", i + 1);
+		add_runs(base, "rb", 8, 100, edit);
+		add_runs(new, "rb", 8, 100, edit);
+	}
+	text = good();
+	check_has(text, "faster\n"); /* 0.0006 < 0.05 / 60 */
+	check_has(text, "~: no difference shown.\n");
+	check_has(text, "For a verdict among 60 rows p has to be below 0.00083, so that of the");
+	check_has_not(text, "of them");
+	free(text);
+	for (int i = 60; i < 100; i++) {
+		char edit[32];
+
+		snprintf(edit, sizeof(edit), "config.producers=%d", i + 1);
+		add_runs(base, "rb", 6, 100, edit);
+		add_runs(new, "rb", 6, 100, edit);
+	}
+	text = good();
+	check_has(text, "0.0006\n"); /* but not below 0.05 / 100 */
+	check_has_not(text, "faster\n");
+	check_has(text, "For a verdict among 100 rows p has to be below 0.0005, so that of the");
+	check_has(text,
+		  "40 of them could show no difference if it were the only one: that takes 8\n"
+		  "runs on each side.\n");
+	free(text);
+}
+
+/* What one row alone cannot show with four runs a side, two together can. */
+static void changes_of_many_rows_support_each_other(void **state)
+{
+	char *text;
+
+	(void)state;
+	add_runs(base, "a", 4, 100, NULL);
+	add_runs(new, "a", 4, 80, NULL);
+	add_runs(base, "b", 4, 100, NULL);
+	add_runs(new, "b", 4, 100, NULL);
+	text = good();
+	check_has(text, "0.0286\n");
+	check_has_not(text, "slower\n");
+	check_has(text, "p has to be below 0.025,");
+	check_has(text,
+		  "2 of them could show no difference if it were the only one: that takes 5\n");
+	free(text);
+	add_runs(base, "c", 4, 100, NULL);
+	add_runs(new, "c", 4, 80, NULL);
+	add_runs(base, "d", 4, 100, NULL);
+	add_runs(new, "d", 4, 120, NULL);
+	text = good();
+	check_has(text, "slower\n"); /* 0.0286 < 3 / 4 of 0.05 */
+	check_has(text, "faster\n");
+	check_has(text, "p has to be below 0.038,");
+	free(text);
+}
+
+/* A row without a p is none that a verdict has to take into account. */
+static void untested_rows_do_not_count(void **state)
+{
+	char edit[32], *text;
+
+	(void)state;
+	add_runs(base, "a", 4, 100, NULL);
+	add_runs(new, "a", 4, 80, NULL);
+	for (int i = 1; i < 50; i++) {
+		snprintf(edit, sizeof(edit), "config.producers=%d", i + 1);
+		add_runs(base, "a", 3, 100, edit);
+		add_runs(new, "a", 3, 80, edit);
+	}
+	text = good();
+	check_has(text, "slower\n");
+	check_has(text, "~: no difference shown (p >= 0.05).\n");
 	free(text);
 }
 
@@ -1079,49 +1153,93 @@ static double noise(unsigned short seed[3])
 	return 1 + 0.03 * qnorm(erand48(seed), 0, 1, 1, 0);
 }
 
-/* Part of the rows, of @min_runs to 8 runs a side, that come out as @verdict. */
-static double simulate(unsigned short seed[3], double change, size_t min_runs, const char *verdict)
+struct simulated {
+	double below; /* part of the rows without a change that have a p below 0.05, each by itself */
+	double alarmed; /* part of the files that give such a row a verdict */
+	double found; /* part of the rows with a change that have the right verdict */
+	double wrong; /* part of the verdicts that are for rows without a change; NaN: none */
+};
+
+/*
+ * @files of @rows, each of @min_runs to 8 runs a side; in those with an odd number there is @change.
+ */
+static struct simulated simulate(unsigned short seed[3], size_t files, size_t rows, double change,
+				 size_t min_runs)
 {
-	const size_t files = 25, rows = 60;
-	size_t found = 0, f, r, i;
+	size_t below = 0, alarmed = 0, found = 0, wrong = 0, same_rows = 0, f, r, i;
+	const char *right = change > 0 ? "faster" : "slower";
 	struct csv csv;
 	char edit[32], *text;
 
 	for (f = 0; f < files; f++) {
+		size_t wrong_before = wrong;
+
 		clear(NULL);
 		for (r = 0; r < rows; r++) {
 			snprintf(edit, sizeof(edit), "config.producers=%zu", r);
 			for (i = 0; i < min_runs + r % (9 - min_runs); i++) {
 				add_record(base, "rb", 100 * noise(seed), edit);
-				add_record(new, "rb", 100 * (1 + change) * noise(seed), edit);
+				add_record(new, "rb", 100 * (1 + r % 2 * change) * noise(seed),
+					   edit);
 			}
 		}
 		text = good(.format = COMPARE_CSV);
 		csv_parse(&csv, text);
 		assert_int_equal(csv.rows, 1 + rows);
-		for (r = 1; r <= rows; r++)
-			found += !strcmp(csv_get(&csv, r, "verdict"), verdict);
+		for (r = 0; r < rows; r++) {
+			const char *verdict = csv_get(&csv, 1 + r, "verdict");
+
+			if (change && r % 2) {
+				found += !strcmp(verdict, right);
+				continue;
+			}
+			same_rows++;
+			below += strtod(csv_get(&csv, 1 + r, "p"), NULL) < 0.05;
+			wrong += !!strcmp(verdict, "~");
+		}
+		alarmed += wrong > wrong_before;
 		free(text);
 	}
-	return (double)found / (files * rows);
+	return (struct simulated){
+		.below = (double)below / same_rows,
+		.alarmed = (double)alarmed / files,
+		.found = (double)found / (files * (rows / 2)),
+		.wrong = (double)wrong / (wrong + found),
+	};
 }
 
-static void simulated_files(void **state)
+static void simulated_same(void **state)
 {
 	unsigned short seed[3] = { 1, 1, 1 };
-	double same = simulate(seed, 0, 4, "~"), up = simulate(seed, 0.1, 8, "faster"),
-	       down = simulate(seed, -0.1, 8, "slower");
+	struct simulated few = simulate(seed, 25, 60, 0, 4), sweep = simulate(seed, 400, 12, 0, 8);
+
+	(void)state;
+	print_message("# A/A, 3 %% noise: p < 0.05 in %.1f %% of 1500 rows of 4 to 8 runs a side, "
+		      "and in %.1f %% of 4800 of 8; a verdict in %.1f %% of 400 files of 12 rows\n",
+		      100 * few.below, 100 * sweep.below, 100 * sweep.alarmed);
+	/* test_utest.c has the rates for each number of runs: 2.9 to 5.0 %, 3.6 % on average */
+	assert_true(few.below <= 0.05 && few.below > 0.02);
+	/* 5 %, within three times the simulation's own error; without adjustment it is 46 %. */
+	assert_true(fabs(sweep.below - 0.05) < 3 * sqrt(0.05 * 0.95 / 4800));
+	assert_true(sweep.alarmed < 0.05 + 3 * sqrt(0.05 * 0.95 / 400));
+	assert_true(sweep.alarmed > 0);
+}
+
+static void simulated_changes(void **state)
+{
+	unsigned short seed[3] = { 2, 2, 2 };
+	struct simulated up = simulate(seed, 50, 30, 0.1, 8),
+			 down = simulate(seed, 50, 30, -0.1, 8);
 
 	(void)state;
 	print_message(
-		"# 1500 rows each, 3 %% noise: A/A, 4 to 8 runs a side, is '~' in %.1f %%; with "
-		"8 runs +10 %% is 'faster' in %.1f %%, -10 %% 'slower' in %.1f %%\n",
-		100 * same, 100 * up, 100 * down);
-	/* test_utest.c has the rates for each number of runs: 2.9 to 5.0 %, 3.6 % on average */
-	assert_true(same >= 0.95);
-	assert_true(same < 0.98);
-	assert_true(up > 0.99);
-	assert_true(down > 0.99);
+		"# half of 30 rows changed, 50 files, 8 runs a side, 3 %% noise: +10 %% found in "
+		"%.1f %%, -10 %% in %.1f %%; wrong verdicts %.1f and %.1f %%\n",
+		100 * up.found, 100 * down.found, 100 * up.wrong, 100 * down.wrong);
+	assert_true(up.found > 0.99);
+	assert_true(down.found > 0.99);
+	assert_true(up.wrong < 0.05);
+	assert_true(down.wrong < 0.05);
 }
 
 #define test_of(f) cmocka_unit_test_setup_teardown(f, clear, clear)
@@ -1156,13 +1274,16 @@ int main(void)
 		test_of(control_characters_do_not_get_out),
 		test_of(markdown_reads_back),
 		test_of(csv_reads_back),
-		test_of(many_rows_come_with_a_warning),
+		test_of(verdicts_take_more_among_many_rows),
+		test_of(changes_of_many_rows_support_each_other),
+		test_of(untested_rows_do_not_count),
 		test_of(fail_on_slower),
 		test_of(fail_on_slower_takes_evidence),
 		test_of(fail_on_slower_must_be_able_to),
 		test_of(bad_files_are_named),
 		test_of(output_that_fails),
-		test_of(simulated_files),
+		test_of(simulated_same),
+		test_of(simulated_changes),
 	};
 
 	return cmocka_run_group_tests_name("compare", tests, make_dir, remove_dir);

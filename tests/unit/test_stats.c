@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/stats.h"
@@ -258,6 +259,73 @@ static void quantile_refuses(void **state)
 	assert_true(isnan(stats_quantile(nan, 4, 1)));
 }
 
+/* ---- p-values of many tests */
+
+/*
+ * The example of Benjamini and Hochberg (1995), section 4: thrombolysis and its outcomes, 15 tests,
+ * of which their procedure shows four at 0.05, and Bonferroni's three. The adjusted values follow from
+ * their definition: p m / rank, or a later one that is smaller (as the sixth is, by the seventh).
+ */
+static void adjusted_p_published(void **state)
+{
+	double p[] = { 0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344,
+		       0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000 };
+	const double want[] = {
+		0.0015,		  0.003,	   0.0095,	     0.035625,	       0.0603,
+		0.0298 * 15 / 7,  0.0298 * 15 / 7, 0.0645,	     0.0765,	       0.486,
+		0.4262 * 15 / 11, 0.714875,	   0.6528 * 15 / 13, 0.7590 * 15 / 14, 1
+	};
+	size_t i;
+
+	(void)state;
+	stats_adjust_p(p, ARRAY_SIZE(p));
+	for (i = 0; i < ARRAY_SIZE(p); i++)
+		assert_near(p[i], want[i], ROUNDING);
+	assert_true(p[3] < 0.05 && p[4] >= 0.05);
+}
+
+static void adjusted_p_of_few(void **state)
+{
+	double one = 0.0499, two[] = { 0.03, 0.04 }, equal[] = { 0.02, 0.02, 0.02 },
+	       large[] = { 0.9, 1, 1 };
+
+	(void)state;
+	stats_adjust_p(NULL, 0);
+	stats_adjust_p(&one, 1);
+	assert_true(one == 0.0499);
+	stats_adjust_p(two, 2);
+	assert_near(two[0], 0.04, ROUNDING);
+	assert_near(two[1], 0.04, ROUNDING);
+	stats_adjust_p(equal, 3);
+	assert_near(equal[0], 0.02, ROUNDING);
+	assert_near(equal[2], 0.02, ROUNDING);
+	stats_adjust_p(large, 3);
+	assert_true(large[0] == 1 && large[1] == 1 && large[2] == 1);
+}
+
+/* With nothing to be found, p-values are uniform, and one of 20 files shows something. */
+static void adjusted_p_of_nothing(void **state)
+{
+	unsigned short seed[3] = { 1, 2, 3 };
+	size_t times = 20000, alarmed = 0, t, i, j;
+	double p[12], v;
+
+	(void)state;
+	for (t = 0; t < times; t++) {
+		for (i = 0; i < ARRAY_SIZE(p); i++) {
+			v = erand48(seed);
+			for (j = i; j > 0 && p[j - 1] > v; j--)
+				p[j] = p[j - 1];
+			p[j] = v;
+		}
+		stats_adjust_p(p, ARRAY_SIZE(p));
+		alarmed += p[0] < 0.05;
+	}
+	print_message("# 12 tests of nothing: one is taken for shown in %.2f %%\n",
+		      100. * alarmed / times);
+	assert_true(fabs((double)alarmed / times - 0.05) < 4 * sqrt(0.05 * 0.95 / times));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +345,9 @@ int main(void)
 		cmocka_unit_test(quantile_ends),
 		cmocka_unit_test(quantile_sorts_in_place),
 		cmocka_unit_test(quantile_refuses),
+		cmocka_unit_test(adjusted_p_published),
+		cmocka_unit_test(adjusted_p_of_few),
+		cmocka_unit_test(adjusted_p_of_nothing),
 	};
 
 	return cmocka_run_group_tests_name("stats", tests, NULL, NULL);

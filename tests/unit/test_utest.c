@@ -554,6 +554,22 @@ static void simulated_power(void **state)
 	assert_true(up.covered > 0.93 && down.covered > 0.93 && small.covered > 0.93);
 }
 
+/* 1 / 35 and 1 / 6435 are what perfect separation of 4 and 8 a side comes to. */
+static void least_p(void **state)
+{
+	const double x[] = { 1, 2, 3, 4, 5, 6 }, y[] = { 11, 12, 13, 14 };
+	struct utest t;
+
+	(void)state;
+	assert_true(fabs(utest_least_p(4, 4) - 1 / 35.) < 1e-15);
+	assert_true(fabs(utest_least_p(8, 8) - 1 / 6435.) < 1e-17);
+	assert_true(utest_least_p(1, 1) == 1);
+	assert_true(utest_least_p(0, 4) == 1);
+	assert_true(utest_least_p(100000, 100000) < 1e-100);
+	assert_int_equal(utest(x, 6, y, 4, &t), 0);
+	assert_true(fabs(t.p - utest_least_p(6, 4)) < 1e-15);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -575,6 +591,7 @@ int main(void)
 		cmocka_unit_test(shift_of_small_samples),
 		cmocka_unit_test(shift_with_infinite_values),
 		cmocka_unit_test(interval_agrees_with_test),
+		cmocka_unit_test(least_p),
 		cmocka_unit_test(simulated_false_alarms),
 		cmocka_unit_test(simulated_power),
 	};
