@@ -62,26 +62,43 @@ static int read_id(int fd)
 	return id;
 }
 
-int attach_tracepoint_id(const char *category, const char *name)
+/* Opens a file or directory of tracefs. A descriptor or -errno. */
+static int open_in_tracefs(const char *path)
 {
 	static const char *const mounts[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-	char path[256];
-	int id, fd;
+	char full[256];
+	int fd, err;
 	size_t i;
 
 	for (i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
-		snprintf(path, sizeof(path), "%s/events/%s/%s/id", mounts[i], category, name);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		id = read_id(fd < 0 ? -errno : fd);
-		if (id >= 0)
-			return id;
+		snprintf(full, sizeof(full), "%s/%s", mounts[i], path);
+		fd = open(full, O_RDONLY | O_CLOEXEC);
+		if (fd >= 0)
+			return fd;
+		err = -errno;
 		/* The mount that we can read has all that there is. */
-		snprintf(path, sizeof(path), "%s/events", mounts[i]);
-		if (id == -ENOENT && !access(path, R_OK | X_OK))
-			return id;
+		snprintf(full, sizeof(full), "%s/events", mounts[i]);
+		if (err == -ENOENT && !access(full, R_OK | X_OK))
+			return err;
 	}
+	return detached_open("tracefs", path);
+}
+
+int attach_tracepoint_id(const char *category, const char *name)
+{
+	char path[192];
+
 	snprintf(path, sizeof(path), "events/%s/%s/id", category, name);
-	return read_id(detached_open("tracefs", path));
+	return read_id(open_in_tracefs(path));
+}
+
+bool attach_tracefs_is_empty(void)
+{
+	int fd = open_in_tracefs("events");
+
+	if (fd >= 0)
+		close(fd);
+	return fd == -ENOENT;
 }
 
 /*

@@ -58,6 +58,9 @@ struct bpf_link *attach_syscall(const struct bpf_object *obj, const char *syscal
  */
 int attach_tracepoint_id(const char *category, const char *name);
 
+/* Are there no events at all in tracefs? For one that has ENOENT for a tracepoint. */
+bool attach_tracefs_is_empty(void);
+
 /* Like bpf_program__attach_tracepoint(), without the need for a mounted tracefs. */
 struct bpf_link *attach_tracepoint(const struct bpf_program *prog, const char *category,
 				   const char *name);

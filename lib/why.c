@@ -222,9 +222,7 @@ static void explain_policy(enum why_step step, const struct why_facts *f, char *
 			 "%" PRIu64 " KiB are allowed: ulimit -l unlimited",
 			 f->memlock / 1024);
 	else if (!strcmp(f->lockdown, "confidentiality"))
-		snprintf(buf, size,
-			 "the kernel is locked down (confidentiality): boot it with "
-			 "lockdown=integrity at most");
+		snprintf(buf, size, WHY_LOCKED_DOWN);
 	else if (f->seccomp)
 		snprintf(buf, size,
 			 "a seccomp filter is active, which may forbid it: " ALLOW_CALLS);

@@ -61,6 +61,10 @@ void why_words(enum why_step step, int err, char *buf, size_t size);
 /* Why there is no BTF of the kernel, without which no program calls its functions or hangs on them. */
 const char *why_no_btf(void);
 
+/* Why this kernel keeps what is in its memory to itself. */
+#define WHY_LOCKED_DOWN \
+	"the kernel is locked down (confidentiality): boot it with lockdown=integrity at most"
+
 /* printf() format, for the name of a program type. */
 #define WHY_NO_PROG_TYPE "this kernel has no BPF programs of type %s: it takes CONFIG_BPF_EVENTS"
 
