@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,9 +13,9 @@
 
 #include "lib/attach.h"
 #include "lib/bpflog.h"
-#include "lib/detached.h"
 #include "lib/hook.h"
 #include "lib/num.h"
+#include "lib/tracefs.h"
 #include "lib/why.h"
 #include "attach_probe.skel.h"
 
@@ -62,43 +61,12 @@ static int read_id(int fd)
 	return id;
 }
 
-/* Opens a file or directory of tracefs. A descriptor or -errno. */
-static int open_in_tracefs(const char *path)
-{
-	static const char *const mounts[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-	char full[256];
-	int fd, err;
-	size_t i;
-
-	for (i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
-		snprintf(full, sizeof(full), "%s/%s", mounts[i], path);
-		fd = open(full, O_RDONLY | O_CLOEXEC);
-		if (fd >= 0)
-			return fd;
-		err = -errno;
-		/* The mount that we can read has all that there is. */
-		snprintf(full, sizeof(full), "%s/events", mounts[i]);
-		if (err == -ENOENT && !access(full, R_OK | X_OK))
-			return err;
-	}
-	return detached_open("tracefs", path);
-}
-
 int attach_tracepoint_id(const char *category, const char *name)
 {
 	char path[192];
 
 	snprintf(path, sizeof(path), "events/%s/%s/id", category, name);
-	return read_id(open_in_tracefs(path));
-}
-
-bool attach_tracefs_is_empty(void)
-{
-	int fd = open_in_tracefs("events");
-
-	if (fd >= 0)
-		close(fd);
-	return fd == -ENOENT;
+	return read_id(tracefs_open(path));
 }
 
 /*

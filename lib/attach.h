@@ -52,14 +52,8 @@ int attach_prepare(struct bpf_object *obj, const char *syscall, enum attach_kind
 struct bpf_link *attach_syscall(const struct bpf_object *obj, const char *syscall,
 				enum attach_kind kind);
 
-/*
- * Number of tracepoint @category/@name: from tracefs where it is mounted and may be read, else from a
- * mount of our own (lib/detached.h). Returns it or -errno.
- */
+/* Number of tracepoint @category/@name, as tracefs has it (lib/tracefs.h). Returns it or -errno. */
 int attach_tracepoint_id(const char *category, const char *name);
-
-/* Are there no events at all in tracefs? For one that has ENOENT for a tracepoint. */
-bool attach_tracefs_is_empty(void);
 
 /* Like bpf_program__attach_tracepoint(), without the need for a mounted tracefs. */
 struct bpf_link *attach_tracepoint(const struct bpf_program *prog, const char *category,

@@ -13,6 +13,7 @@
 #include "lib/caps.h"
 #include "lib/hook.h"
 #include "lib/sysctl.h"
+#include "lib/tracefs.h"
 #include "lib/why.h"
 
 #ifndef ENOTSUPP
@@ -320,7 +321,7 @@ static int explain_tracepoint(const struct hook *hook, char *buf, size_t size)
 	id = attach_tracepoint_id(category, name ? name + 1 : hook->target);
 	if (id >= 0)
 		return 0;
-	if (id == -ENOENT && attach_tracefs_is_empty()) {
+	if (id == -ENOENT && tracefs_is_empty()) {
 		caps_lockdown(lockdown, sizeof(lockdown));
 		id = -ENODEV;
 	}

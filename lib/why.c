@@ -7,16 +7,15 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <linux/magic.h>
 
 #include "lib/caps.h"
 #include "lib/meminfo.h"
 #include "lib/sysctl.h"
+#include "lib/tracefs.h"
 #include "lib/why.h"
 
 #ifndef __NR_fsopen
@@ -60,18 +59,6 @@ static uint64_t limit(int resource)
 	if (getrlimit(resource, &rlim) || rlim.rlim_cur == RLIM_INFINITY)
 		return WHY_NO_LIMIT;
 	return rlim.rlim_cur;
-}
-
-static bool tracefs_is_mounted(void)
-{
-	static const char *const mounts[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-	struct statfs st;
-	size_t i;
-
-	for (i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++)
-		if (!statfs(mounts[i], &st) && (unsigned long)st.f_type == TRACEFS_MAGIC)
-			return true;
-	return false;
 }
 
 /*
