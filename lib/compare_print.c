@@ -799,7 +799,7 @@ static void say_limit(struct prose *p)
 				 COMPARE_ALPHA / c->nr_tested;
 	}
 	say(p, paragraph,
-	    "For a verdict among %zu rows p has to be below %.2g, so that of the verdicts no more "
+	    "For a verdict among %zu rows p has to be below %.3g, so that of the verdicts no more "
 	    "than 5 %% are to be expected by chance (Benjamini-Hochberg).",
 	    c->nr_tested, c->p_limit);
 	if (!blind)

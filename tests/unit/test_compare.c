@@ -970,7 +970,7 @@ static void verdicts_take_more_among_many_rows(void **state)
 	text = good();
 	check_has(text, "faster\n"); /* 0.0006 < 0.05 / 60 */
 	check_has(text, "~: no difference shown.\n");
-	check_has(text, "For a verdict among 60 rows p has to be below 0.00083, so that of the");
+	check_has(text, "For a verdict among 60 rows p has to be below 0.000833, so that of");
 	check_has_not(text, "of them");
 	free(text);
 	for (int i = 60; i < 100; i++) {
@@ -1014,7 +1014,7 @@ static void changes_of_many_rows_support_each_other(void **state)
 	text = good();
 	check_has(text, "slower\n"); /* 0.0286 < 3 / 4 of 0.05 */
 	check_has(text, "faster\n");
-	check_has(text, "p has to be below 0.038,");
+	check_has(text, "p has to be below 0.0375,");
 	free(text);
 }
 
