@@ -251,10 +251,15 @@ static int bloom_probe(const struct bloom_kind *kind, struct bench_err *err)
 
 /* ---- set-up */
 
-/* Runs a program of ours for the values from @first on. Returns what it returned, or -errno. */
-static int run_prog(int prog_fd, uint64_t first)
+/*
+ * Runs a program of ours for the values from @first on, as producer @idx. Returns what it returned,
+ * or -errno.
+ */
+static int run_prog(int prog_fd, uint64_t first, unsigned int idx)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &first, .ctx_size_in = sizeof(first));
+	struct bloom_args prog_args = { .first = first, .producer = idx };
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &prog_args,
+		    .ctx_size_in = sizeof(prog_args));
 	int err;
 
 	err = bpf_prog_test_run_opts(prog_fd, &opts);
@@ -277,7 +282,7 @@ static bool fill_some(struct fill *fill)
 
 	if (first >= fill->total || __atomic_load_n(&fill->err, __ATOMIC_RELAXED))
 		return false;
-	err = run_prog(fill->prog_fd, first);
+	err = run_prog(fill->prog_fd, first, 0);
 	if (err)
 		__atomic_compare_exchange_n(&fill->err, &none, err, false, __ATOMIC_RELAXED,
 					    __ATOMIC_RELAXED);
@@ -346,6 +351,8 @@ static int load(struct bench_run *run, const struct bloom_kind *kind,
 	set_up_map(ctx->skel->maps.hash, cfg->has_hash, args.value_size, 1, cfg->nr_entries);
 	set_up_map(ctx->skel->maps.stored, stores_any(kind), sizeof(uint32_t), args.value_size,
 		   stored_slots(cfg));
+	set_up_map(ctx->skel->maps.made, !stores_any(kind), sizeof(uint32_t), BLOOM_MAX_VALUE_SIZE,
+		   run->cfg->producers);
 	prog = bpf_object__find_program_by_name(ctx->skel->obj, kind->prog);
 	bpf_program__set_autoload(prog, true);
 	bpf_program__set_autoload(ctx->skel->progs.bloom_insert, true);
@@ -418,7 +425,7 @@ static int bloom_producer(struct bench_thread *t)
 	int ret;
 
 	while (!bench_stopping(t)) {
-		ret = run_prog(ctx->prog_fd, next);
+		ret = run_prog(ctx->prog_fd, next, t->idx);
 		if (ret < 0)
 			return run_failed(t->run, ret);
 		next = (next + ctx->ops_per_run) % ctx->nr_walked;

@@ -2,8 +2,7 @@
 /*
  * Programs that fill a bloom filter, a hash map and an array, and those that are measured on them.
  *
- * All are run by BPF_PROG_TEST_RUN, with the number of their first value as the argument. They
- * return how many lookups found the filter wrong (0 where that is not asked), or a negative errno.
+ * All are run by BPF_PROG_TEST_RUN, with struct bloom_args as the arguments. They return how many lookups found the filter wrong (0 where that is not asked), or a negative errno.
  *
  * The loops are in functions that are neither static nor inlined: the verifier looks at such a
  * function once, by itself, and not again at each call.
@@ -55,6 +54,18 @@ struct {
 	__uint(value_size, 8);
 	__uint(max_entries, 1);
 } stored SEC(".maps");
+
+/*
+ * The value that a producer looks up, where it is made anew. On the stack Linux 7.1 and newer refuse
+ * it: their verifier takes peek for something that only writes there, as it does on a queue, and
+ * forgets what has been written before ("slot poisoned by dead code elimination").
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(key_size, 4);
+	__uint(value_size, BLOOM_MAX_VALUE_SIZE);
+	__uint(max_entries, 1);
+} made SEC(".maps");
 
 /* ---- filling */
 
@@ -259,10 +270,12 @@ int hashmap_with_bloom(struct bpf_raw_tracepoint_args *ctx)
  * Here the values are made as they are needed. No rate is measured, but how often the filter is
  * wrong on average over all absent values: so they must not be the same few again and again.
  */
-__attribute__((noinline)) int false_positive_one(__u64 n)
+__attribute__((noinline)) int false_positive_one(__u64 n, __u32 producer)
 {
-	__u64 value[BLOOM_MAX_WORDS];
+	__u64 *value = bpf_map_lookup_elem(&made, &producer);
 
+	if (!value)
+		return -EFAULT;
 	bloom_value(&config.values, config.nr_entries + n % config.nr_absent, value);
 	if (bpf_map_peek_elem(&filter, value))
 		return 0;
@@ -272,13 +285,13 @@ __attribute__((noinline)) int false_positive_one(__u64 n)
 	return 1;
 }
 
-__attribute__((noinline)) int false_positive_chunk(__u64 first)
+__attribute__((noinline)) int false_positive_chunk(__u64 first, __u32 producer)
 {
 	int wrong = 0, ret;
 	__u32 i;
 
 	for (i = 0; i < BLOOM_CHUNK; i++) {
-		ret = false_positive_one(first + i);
+		ret = false_positive_one(first + i, producer);
 		if (ret < 0)
 			return ret;
 		wrong += ret;
@@ -290,11 +303,12 @@ SEC("?raw_tp")
 int bloom_false_positive(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u64 first = ctx->args[0];
+	__u32 producer = ctx->args[1];
 	int total = 0, ret;
 	__u32 i;
 
 	for (i = 0; i < config.nr_chunks; i++) {
-		ret = false_positive_chunk(first + (__u64)i * BLOOM_CHUNK);
+		ret = false_positive_chunk(first + (__u64)i * BLOOM_CHUNK, producer);
 		if (ret < 0)
 			return ret;
 		total += ret;

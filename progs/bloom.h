@@ -30,6 +30,12 @@ struct bloom_values {
 	__u32 nr_words; /* 64-bit words that hold a value */
 };
 
+/* What a run of a program is told. */
+struct bloom_args {
+	__u64 first; /* number of the value to begin with */
+	__u64 producer; /* whose run it is; only where values are made anew */
+};
+
 /* What user space tells the programs; constants to the verifier. */
 struct bloom_config {
 	struct bloom_values values;
