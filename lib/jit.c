@@ -125,28 +125,31 @@ static size_t min_size(size_t a, size_t b)
 }
 
 /*
- * movabs r9, imm64 (49 b9) or, where the per-CPU address is below 4 GiB, mov r9d, imm32 (41 b9);
- * then add r9, gs:[disp32] (65 4c 03 0c 25). No other instruction of the JIT sets r9, which
- * belongs to no BPF register, and then adds the CPU's offset.
+ * The per-CPU address goes to r9: movabs r9, imm64; or, where it is below 4 GiB, mov r9d, imm32; or,
+ * in the highest 2 GiB, mov r9, simm32. Then comes add r9, gs:[disp32]. No other instruction of the
+ * JIT sets r9, which belongs to no BPF register, and then adds the CPU's offset.
  */
 static int x86_has_private_stack(const uint8_t *code, size_t len)
 {
+	static const struct {
+		uint8_t opcode[3], opcode_len, len;
+	} movs[] = {
+		{ { 0x49, 0xb9 }, 2, 2 + 8 },
+		{ { 0x41, 0xb9 }, 2, 2 + 4 },
+		{ { 0x49, 0xc7, 0xc1 }, 3, 3 + 4 },
+	};
 	static const uint8_t add_r9_gs[] = { 0x65, 0x4c, 0x03, 0x0c, 0x25 };
 	const size_t end = min_size(len, PROLOGUE_MAX_BYTES);
-	size_t i, mov;
+	size_t i, m, add;
 
-	for (i = 0; i + 2 <= end; i++) {
-		if (code[i + 1] != 0xb9)
-			continue;
-		if (code[i] == 0x49)
-			mov = 2 + 8;
-		else if (code[i] == 0x41)
-			mov = 2 + 4;
-		else
-			continue;
-		if (i + mov + sizeof(add_r9_gs) + 4 <= len &&
-		    !memcmp(code + i + mov, add_r9_gs, sizeof(add_r9_gs)))
-			return 1;
+	for (i = 0; i < end; i++) {
+		for (m = 0; m < sizeof(movs) / sizeof(movs[0]); m++) {
+			add = i + movs[m].len;
+			if (add + sizeof(add_r9_gs) + 4 <= len &&
+			    !memcmp(code + i, movs[m].opcode, movs[m].opcode_len) &&
+			    !memcmp(code + add, add_r9_gs, sizeof(add_r9_gs)))
+				return 1;
+		}
 	}
 	return 0;
 }

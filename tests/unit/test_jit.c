@@ -19,6 +19,7 @@
 #define X86_PUSHES 0x53, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57 /* rbx, r13 to r15 */
 #define X86_MOVABS 0x49, 0xb9, 0xd8, 0x1e, 0xb0, 0x5b, 0x79, 0x60, 0x00, 0x00 /* r9, imm64 */
 #define X86_MOV32  0x41, 0xb9, 0x40, 0xa3, 0x02, 0x00 /* r9d, imm32 */
+#define X86_MOVS32 0x49, 0xc7, 0xc1, 0x08, 0xa3, 0xc4, 0x93 /* r9, simm32 */
 #define X86_ADD	   0x65, 0x4c, 0x03, 0x0c, 0x25, 0x28, 0xc0, 0xb0, 0x83 /* r9, gs:[] */
 #define X86_EXIT   0x31, 0xc0, 0xc9, 0xc3 /* xor, leave, ret */
 
@@ -40,12 +41,14 @@ static void x86_private_stack(void **state)
 	static const uint8_t plain[] = { X86_ENTRY, X86_MOVABS, X86_ADD, X86_EXIT };
 	static const uint8_t pushes[] = { X86_ENTRY, X86_PUSHES, X86_MOVABS, X86_ADD, X86_EXIT };
 	static const uint8_t low_address[] = { X86_ENTRY, X86_MOV32, X86_ADD, X86_EXIT };
+	static const uint8_t high_address[] = { X86_ENTRY, X86_MOVS32, X86_ADD, X86_EXIT };
 	static const uint8_t bare[] = { X86_MOVABS, X86_ADD };
 
 	(void)state;
 	assert_int_equal(has(JIT_X86_64, plain, sizeof(plain)), 1);
 	assert_int_equal(has(JIT_X86_64, pushes, sizeof(pushes)), 1);
 	assert_int_equal(has(JIT_X86_64, low_address, sizeof(low_address)), 1);
+	assert_int_equal(has(JIT_X86_64, high_address, sizeof(high_address)), 1);
 	assert_int_equal(has(JIT_X86_64, bare, sizeof(bare)), 1);
 }
 
@@ -87,6 +90,7 @@ static void x86_cut_short(void **state)
 {
 	static const uint8_t code[] = { X86_ENTRY, X86_MOVABS, X86_ADD };
 	static const uint8_t low[] = { X86_ENTRY, X86_MOV32, X86_ADD };
+	static const uint8_t high[] = { X86_ENTRY, X86_MOVS32, X86_ADD };
 	size_t len;
 
 	(void)state;
@@ -94,6 +98,8 @@ static void x86_cut_short(void **state)
 		assert_int_equal(has(JIT_X86_64, code, len), len == sizeof(code));
 	for (len = 0; len <= sizeof(low); len++)
 		assert_int_equal(has(JIT_X86_64, low, len), len == sizeof(low));
+	for (len = 0; len <= sizeof(high); len++)
+		assert_int_equal(has(JIT_X86_64, high, len), len == sizeof(high));
 }
 
 /* As an assembler makes them of the words in the comments. */
