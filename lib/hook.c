@@ -295,7 +295,8 @@ static int explain_trampoline(const struct hook *hook, int err, char *buf, size_
 	if (err == EINVAL && hook->kind == HOOK_FENTRY_SLEEP)
 		return snprintf(buf, size,
 				"%s() is not on this kernel's list of functions for sleepable "
-				"programs: it takes CONFIG_FUNCTION_ERROR_INJECTION",
+				"programs: it takes CONFIG_FUNCTION_ERROR_INJECTION, or Linux "
+				"7.1 or newer",
 				hook->target);
 	if (err == EINVAL && hook->kind == HOOK_FMODRET)
 		return snprintf(buf, size,

@@ -69,7 +69,7 @@ known_reason() {
 	trig-fexit:'fexit programs are refused by this kernel: Operation not permitted'*) ;;
 	trig-fmodret:'fmod_ret programs are refused by this kernel: Operation not permitted'*) ;;
 	trig-fentry-sleep:'sleepable fentry programs are refused by this kernel: Operation not permitted'*) ;;
-	trig-fentry-sleep:'__'*'_sys_getpgid() is not on this kernel'\''s list of functions for sleepable programs: it takes CONFIG_FUNCTION_ERROR_INJECTION') ;;
+	trig-fentry-sleep:'__'*'_sys_getpgid() is not on this kernel'\''s list of functions for sleepable programs: it takes CONFIG_FUNCTION_ERROR_INJECTION, or Linux 7.1 or newer') ;;
 	trig-uprobe-multi-*:'this kernel has no multi-uprobes: it takes Linux 6.6 or newer') ;;
 	trig-uretprobe-multi-*:'this kernel has no multi-uretprobes: it takes Linux 6.6 or newer') ;;
 	*)

@@ -51,7 +51,7 @@ static const struct reason reasons[] = {
 	  "another tracer or a live patch has taken a/b(): stop that first" },
 	{ HOOK_FENTRY_SLEEP, LOAD, EINVAL,
 	  "a/b() is not on this kernel's list of functions for sleepable programs: it takes "
-	  "CONFIG_FUNCTION_ERROR_INJECTION" },
+	  "CONFIG_FUNCTION_ERROR_INJECTION, or Linux 7.1 or newer" },
 	{ HOOK_FMODRET, LOAD, EINVAL,
 	  "this kernel does not let programs modify the return value of a/b(): it takes another "
 	  "one" },
