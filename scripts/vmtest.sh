@@ -181,15 +181,26 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/vmtest.XXXXXX")
 
 cache=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/bench
 
+# The first package that package $1 depends on with a name of $2 and a version in it
+depends_on() {
+	LC_ALL=C apt-cache depends --important "$1:$debian_arch" 2>/dev/null |
+		awk -v name="^$2-[0-9]" '$1 == "Depends:" && !found && $2 ~ name {
+			sub(/:.*/, "", $2)
+			print $2
+			found = 1
+		}'
+}
+
 # "PACKAGE VERSION" of the newest kernel that apt knows of. Kernels come under a
-# name of their own (linux-image-6.1.0-57-amd64), on which a plain name depends.
+# name of their own (linux-image-6.1.0-57-amd64), on which a plain name depends;
+# Debian's have been in a package linux-binary-... beside that since Linux 7.
 newest_package() {
-	local meta package version
+	local meta package binary version
 	for meta in "linux-image-$debian_arch" linux-image-generic; do
-		package=$(LC_ALL=C apt-cache depends --important "$meta:$debian_arch" 2>/dev/null |
-			awk '$1 == "Depends:" && $2 ~ /^linux-image-[0-9]/ { print $2; exit }')
-		package=${package%:*}
+		package=$(depends_on "$meta" linux-image)
 		[[ -n $package ]] || continue
+		binary=$(depends_on "$package" linux-binary)
+		package=${binary:-$package}
 		version=$(LC_ALL=C apt-cache policy "$package:$debian_arch" |
 			awk '$1 == "Candidate:" { print $2 }')
 		[[ -n $version && $version != '(none)' ]] || continue
@@ -201,7 +212,7 @@ newest_package() {
 
 # Unpack the kernel of a package into folder $2, whole or not at all.
 fetch_package() {
-	local package=$1 dir=$2 tmp=$work/package deb log=$work/apt.log
+	local package=$1 dir=$2 tmp=$work/package deb vmlinuz log=$work/apt.log
 	mkdir -p "$tmp" "$(dirname "$dir")"
 	say "downloading the kernel package $package into $cache"
 	if ! (cd "$tmp" && apt-get -q -o APT::Sandbox::User=root download "$package") >"$log" 2>&1; then
@@ -210,11 +221,18 @@ fetch_package() {
 	fi
 	deb=$(echo "$tmp"/*.deb)
 	mkdir "$tmp/unpacked"
-	dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$tmp/unpacked" --wildcards './boot/*'
-	rm -f "$deb" "$tmp/unpacked/boot/System.map"*
-	mv "$tmp"/unpacked/boot/vmlinuz-* "$tmp/unpacked/boot/vmlinuz"
+	# In /boot, or with the modules
+	if ! dpkg-deb --fsys-tarfile "$deb" |
+		tar -x -C "$tmp/unpacked" --wildcards --no-anchored 'vmlinuz*' 2>"$log"; then
+		say "there is no kernel in the package $package"
+		return 1
+	fi
+	vmlinuz=$(find "$tmp/unpacked" -type f -name 'vmlinuz*')
+	mkdir "$dir.$$"
+	mv "$vmlinuz" "$dir.$$/vmlinuz"
 	# Somebody else may have been faster
-	mv -T "$tmp/unpacked/boot" "$dir.$$" && { mv -T "$dir.$$" "$dir" 2>/dev/null || rm -rf "$dir.$$"; }
+	mv -T "$dir.$$" "$dir" 2>/dev/null || rm -rf "$dir.$$"
+	rm -rf "$tmp"
 	[[ -f $dir/vmlinuz ]]
 }
 

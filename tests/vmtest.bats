@@ -256,6 +256,83 @@ nothing_left() {
 	grep -qx 'tree/arch/x86/boot/bzImage' qemu.args
 }
 
+# A Debian mirror: apt-cache and apt-get of our own, for the packages in the folder mirror. Each has
+# a file NAME.depends.
+fake_apt() {
+	mkdir -p mirror bin
+	cat >bin/apt-cache <<'APT'
+#!/bin/sh
+for name; do :; done
+cd "$MIRROR" || exit
+case $1 in
+depends) echo "$name"; sed 's/^/  Depends: /' "${name%:*}.depends" ;;
+policy) printf '%s:\n  Installed: (none)\n  Candidate: 1.2-3\n' "$name"; ;;
+esac
+APT
+	cat >bin/apt-get <<'APT'
+#!/bin/sh
+for name; do :; done
+echo "$name" >>"$MIRROR/downloaded"
+cp "$MIRROR/${name%%:*}.deb" .
+APT
+	chmod +x bin/*
+	export MIRROR=$PWD/mirror PATH=$PWD/bin:$PATH
+}
+
+# package NAME FILE: a package that holds nothing but that file
+package() {
+	mkdir -p "pkg/DEBIAN" "pkg/$(dirname "$2")"
+	printf 'Package: %s\nVersion: 1.2-3\nArchitecture: amd64\nMaintainer: n <n@n>\nDescription: d\n' \
+		"$1" >pkg/DEBIAN/control
+	echo "the kernel of $1" >"pkg/$2"
+	dpkg-deb --build pkg "mirror/$1.deb" >/dev/null
+	rm -r pkg
+}
+
+# The kernel that was booted
+booted() {
+	cat "$(grep -x -A1 -e -kernel qemu.args | tail -n1)"
+}
+
+@test "without --kernel: the newest one of the distribution, from its package" {
+	fake_apt
+	echo linux-image-6.1.0-57-amd64:amd64 >mirror/linux-image-amd64.depends
+	: >mirror/linux-image-6.1.0-57-amd64.depends
+	package linux-image-6.1.0-57-amd64 boot/vmlinuz-6.1.0-57-amd64
+	vmtest_by "$VMTEST" --arch x86_64 --bench "$STATIC" -- true
+	exits 0
+	[ "$(booted)" = 'the kernel of linux-image-6.1.0-57-amd64' ]
+	[ "$(cat mirror/downloaded)" = linux-image-6.1.0-57-amd64:amd64=1.2-3 ]
+	# Not again
+	vmtest_by "$VMTEST" --arch x86_64 --bench "$STATIC" -- true
+	exits 0
+	[ "$(wc -l <mirror/downloaded)" -eq 1 ]
+}
+
+@test "without --kernel: where it is in a package beside the one that is installed" {
+	fake_apt
+	echo linux-image-7.2.13+deb14-amd64 >mirror/linux-image-amd64.depends
+	printf '%s\n' linux-base-7.2.13+deb14-amd64 linux-binary-7.2.13+deb14-amd64:amd64 \
+		linux-modules-7.2.13+deb14-amd64 >mirror/linux-image-7.2.13+deb14-amd64.depends
+	package linux-image-7.2.13+deb14-amd64 usr/share/doc/nothing
+	package linux-binary-7.2.13+deb14-amd64 usr/lib/modules/7.2.13+deb14-amd64/vmlinuz
+	vmtest_by "$VMTEST" --arch x86_64 --bench "$STATIC" -- true
+	exits 0
+	[ "$(booted)" = 'the kernel of linux-binary-7.2.13+deb14-amd64' ]
+}
+
+@test "without --kernel: a package without a kernel is not taken for one" {
+	fake_apt
+	echo linux-image-7.2.13+deb14-amd64 >mirror/linux-image-amd64.depends
+	: >mirror/linux-image-7.2.13+deb14-amd64.depends
+	package linux-image-7.2.13+deb14-amd64 usr/share/doc/nothing
+	vmtest_by "$VMTEST" --arch x86_64 --bench "$STATIC" -- true
+	exits 125
+	says 'there is no kernel in the package linux-image-7.2.13+deb14-amd64:amd64=1.2-3'
+	says 'apt-get has no kernel for amd64'
+	[ ! -e qemu.args ]
+}
+
 @test "bad arguments: 64, one line that names option and value, and no qemu" {
 	while IFS='|' read -r option value words; do
 		vmtest "$option" "$value"
