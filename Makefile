@@ -199,6 +199,10 @@ $(B)/tests/confine: $(B)/tests/confine.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^
 
+# Files of tests at a time. They wait a lot, and none minds another bench.
+TEST_JOBS ?= 2
+export TEST_JOBS
+
 # The tests alone, with nothing installed.
 .PHONY: check
 check: $(BIN) units
@@ -291,7 +295,17 @@ vmtest-arm64:
 	$(Q)prove --norc --verbose --exec '' scripts/vmtest.sh :: --arch arm64 \
 		--bench $(O)/arm64/bench-static --add $(O)/arm64/static/tests/confine --timeout 1800 --out $(O)/vmtest-arm64 $(VMTEST_ARGS)
 
-# README's table of what runs where: as root, after vmtest (and vmtest-arm64, if that was run).
+# Another kernel: KERNEL is as vmtest.sh --kernel takes it. What came of it stays, for the matrix.
+.PHONY: vmtest-kernel
+vmtest-kernel: vm-deps
+	$(Q)test -n '$(KERNEL)' || { echo 'make vmtest-kernel KERNEL=PATH' >&2; exit 64; }
+	$(Q)$(MAKE) STATIC=1 all $(O)/static/tests/confine
+	$(Q)prove --norc --verbose --exec '' scripts/vmtest.sh :: --kernel '$(KERNEL)' --bench $(VM_BENCH) \
+		--add $(O)/static/tests/confine --timeout 1200 \
+		--out '$(O)/vmtest-kernel/$(subst /,_,$(KERNEL))' $(VMTEST_ARGS)
+
+# README's table of what runs where: as root, after vmtest, and those of vmtest-kernel and vmtest-arm64
+# that were run.
 matrix_arm64 := $(wildcard $(O)/vmtest-arm64/results.tsv)
 .PHONY: matrix
 matrix: $(BIN)
@@ -299,7 +313,7 @@ matrix: $(BIN)
 	$(Q)scripts/matrix.sh --update README.md \
 		"$$(uname -r | cut -d. -f1,2), $$(uname -m | tr _ -) (test machine)=$(O)/here.tsv" \
 		'6.1, x86-64 (Debian 12)=$(O)/vmtest/results.tsv' \
-		$(matrix_arm64:%='6.1$(comma) arm64 (Debian 12)=%')
+		$(matrix_arm64:%='6.1$(comma) arm64 (Debian 12)=%') $(sort $(wildcard $(O)/vmtest-kernel/*/results.tsv))
 
 C_FILES = $(sort $(wildcard *.[ch] lib/*.[ch] benchs/*.[ch] progs/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 SH_FILES = $(sort $(wildcard scripts/*.sh benchs/*.sh) tests/run tests/tap-exec $(wildcard tests/fuzz/*.sh) .ci/run $(wildcard tests/guest/suite tests/guest/init))
@@ -335,7 +349,7 @@ clean:
 .PHONY: help
 help:
 	@sed -n 's/^# *\(make.*\)/\1/p' Makefile
-	@echo 'check check-asan check-tsan check-format format install clean bench-self claims stress fuzz fuzz-corpus vmtest vmtest-arm64 matrix'
+	@echo 'check check-asan check-tsan check-format format install clean bench-self claims stress fuzz fuzz-corpus vmtest vmtest-kernel vmtest-arm64 matrix'
 
 .DELETE_ON_ERROR:
 -include $(OBJS:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(FUZZ_OBJS:.o=.d) $(B)/tests/bench_self.d $(BPF_SRCS:progs/%.bpf.c=$(B)/progs/%.bpf.d)
