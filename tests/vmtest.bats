@@ -198,14 +198,14 @@ nothing_left() {
 	exits 5
 	[[ $(cat out) == 'to standard output' ]]
 	says 'no sign of life within 5 s: emulating'
-	grep -qx tcg qemu.args
+	grep -qx tcg,thread=single qemu.args
 	nothing_left
 }
 
 @test "emulation where there is no KVM, with a word about it unless it was asked for" {
 	vmtest
 	says "no KVM (there is no $KVM_DEVICE): emulating"
-	grep -qx tcg qemu.args
+	grep -qx tcg,thread=single qemu.args
 	vmtest --accel tcg
 	says_not emulating
 }
