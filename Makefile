@@ -313,7 +313,9 @@ matrix: $(BIN)
 	$(Q)scripts/matrix.sh --update README.md \
 		"$$(uname -r | cut -d. -f1,2), $$(uname -m | tr _ -) (test machine)=$(O)/here.tsv" \
 		'6.1, x86-64 (Debian 12)=$(O)/vmtest/results.tsv' \
-		$(matrix_arm64:%='6.1$(comma) arm64 (Debian 12)=%') $(sort $(wildcard $(O)/vmtest-kernel/*/results.tsv))
+		$(matrix_arm64:%='6.1$(comma) arm64 (Debian 12)=%') \
+		$$(for f in $(wildcard $(O)/vmtest-kernel/*/results.tsv); do \
+			echo "$$(head -n1 "$$f" | cut -f1) $$f"; done | sort -V | cut -d' ' -f2)
 
 C_FILES = $(sort $(wildcard *.[ch] lib/*.[ch] benchs/*.[ch] progs/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 SH_FILES = $(sort $(wildcard scripts/*.sh benchs/*.sh) tests/run tests/tap-exec $(wildcard tests/fuzz/*.sh) .ci/run $(wildcard tests/guest/suite tests/guest/init))
