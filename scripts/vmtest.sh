@@ -347,7 +347,7 @@ start_qemu() {
 	kvm) cmd+=(-accel kvm -cpu host) ;;
 	# One CPU at a time, which takes no longer here: qemu 7.2 lets one execute
 	# what another is just patching, and Linux 7 does not always survive that.
-	tcg) cmd+=(-accel tcg,thread=single -cpu max) ;;
+	tcg) cmd+=(-accel 'tcg,thread=single' -cpu max) ;;
 	esac
 	for port in console stdout stderr result; do
 		: >"$work/$port.log"
