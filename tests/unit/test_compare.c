@@ -1169,7 +1169,7 @@ static struct simulated simulate(unsigned short seed[3], size_t files, size_t ro
 	size_t below = 0, alarmed = 0, found = 0, wrong = 0, same_rows = 0, f, r, i;
 	const char *right = change > 0 ? "faster" : "slower";
 	struct csv csv;
-	char edit[32], *text;
+	char edit[64], *text;
 
 	for (f = 0; f < files; f++) {
 		size_t wrong_before = wrong;
