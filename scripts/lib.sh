@@ -212,6 +212,7 @@ first_cpu() {
 # is waited for. Interrupted is 130 or 143 once a signal has come; whoever works in a loop looks at it.
 interrupted=0
 child=''
+stopped=() # processes that have been told to end
 
 # The descendants of a process, and it itself
 family_of() {
@@ -236,6 +237,7 @@ on_signal() {
 	[[ -n $child ]] || return 0
 	mapfile -t pids < <(family_of "$child")
 	((${#pids[@]})) || return 0
+	stopped=("${pids[@]}")
 	# They may be root's. bench ends at the first signal with a summary; that is not needed here.
 	kill -TERM "${pids[@]}" 2>/dev/null ||
 		((${#as_root[@]} == 0)) || "${as_root[@]}" kill -TERM "${pids[@]}" 2>/dev/null || true
@@ -246,7 +248,7 @@ trap 'on_signal 143' TERM HUP
 # run_child COMMAND...: its exit status. A background child of a script ignores SIGINT, unless env
 # undoes that.
 run_child() {
-	local status=0
+	local status=0 pid n
 	env --default-signal=INT,QUIT "$@" &
 	child=$!
 	# The wait ends early when a signal comes
@@ -256,6 +258,16 @@ run_child() {
 		[[ -d /proc/$child ]] || break
 	done
 	child=''
+	# Its own children may take a little longer: what they work on is not to be changed before
+	for ((n = 0; n < 50; n++)); do
+		for pid in "${stopped[@]}"; do
+			[[ ! -d /proc/$pid ]] || {
+				sleep 0.1
+				continue 2
+			}
+		done
+		break
+	done
 	return "$status"
 }
 
