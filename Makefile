@@ -274,6 +274,8 @@ claims: test-deps
 
 VM_BENCH := $(if $(filter build,$(O)),bench-static,$(O)/bench-static)
 
+VM_RUN = prove --norc --verbose --exec '' scripts/vmtest.sh ::
+
 # What a kernel that runs cannot be put into for good: a second guest comes up with it.
 VM_BOOT_OPTIONS = lockdown=confidentiality sysctl.net.core.bpf_jit_enable=0
 
@@ -284,15 +286,15 @@ vm-deps: deps
 .PHONY: vmtest
 vmtest: vm-deps
 	$(Q)$(MAKE) STATIC=1 all $(O)/static/tests/confine
-	$(Q)prove --norc --verbose --exec '' scripts/vmtest.sh :: --bench $(VM_BENCH) \
+	$(Q)$(VM_RUN) --bench $(VM_BENCH) \
 		--add $(O)/static/tests/confine --timeout 1200 --out $(O)/vmtest $(VMTEST_ARGS)
-	$(Q)prove --norc --verbose --exec '' scripts/vmtest.sh :: --bench $(VM_BENCH) --timeout 600 \
+	$(Q)$(VM_RUN) --bench $(VM_BENCH) --timeout 600 \
 		--append '$(VM_BOOT_OPTIONS)' $(VMTEST_ARGS) -- suite booted dmesg
 
 .PHONY: vmtest-arm64
 vmtest-arm64:
 	$(Q)scripts/cross-build.sh -o $(O)/arm64 all $(abspath $(O)/arm64)/static/tests/confine
-	$(Q)prove --norc --verbose --exec '' scripts/vmtest.sh :: --arch arm64 \
+	$(Q)$(VM_RUN) --arch arm64 \
 		--bench $(O)/arm64/bench-static --add $(O)/arm64/static/tests/confine --timeout 1800 --out $(O)/vmtest-arm64 $(VMTEST_ARGS)
 
 # Another kernel: KERNEL is as vmtest.sh --kernel takes it. What came of it stays, for the matrix.
@@ -300,7 +302,7 @@ vmtest-arm64:
 vmtest-kernel: vm-deps
 	$(Q)test -n '$(KERNEL)' || { echo 'make vmtest-kernel KERNEL=PATH' >&2; exit 64; }
 	$(Q)$(MAKE) STATIC=1 all $(O)/static/tests/confine
-	$(Q)prove --norc --verbose --exec '' scripts/vmtest.sh :: --kernel '$(KERNEL)' --bench $(VM_BENCH) \
+	$(Q)$(VM_RUN) --kernel '$(KERNEL)' --bench $(VM_BENCH) \
 		--add $(O)/static/tests/confine --timeout 1200 \
 		--out '$(O)/vmtest-kernel/$(subst /,_,$(KERNEL))' $(VMTEST_ARGS)
 

@@ -786,6 +786,7 @@ static void say_one_sided(struct prose *p)
 static void say_limit(struct prose *p)
 {
 	const struct comparison *c = p->c;
+	const double lone_limit = COMPARE_ALPHA / c->nr_tested; /* of a row that is the only one */
 	size_t blind = 0, i;
 	int runs;
 
@@ -794,9 +795,8 @@ static void say_limit(struct prose *p)
 	for (i = 0; i < c->nr_rows; i++) {
 		const struct row *row = &c->rows[i];
 
-		blind += !isnan(row->test.p) &&
-			 utest_least_p(row->side[BASE].nr_runs, row->side[NEW].nr_runs) >=
-				 COMPARE_ALPHA / c->nr_tested;
+		blind += !isnan(row->test.p) && utest_least_p(row->side[BASE].nr_runs,
+							      row->side[NEW].nr_runs) >= lone_limit;
 	}
 	say(p, paragraph,
 	    "For a verdict among %zu rows p has to be below %.3g, so that of the verdicts no more "
@@ -804,7 +804,7 @@ static void say_limit(struct prose *p)
 	    c->nr_tested, c->p_limit);
 	if (!blind)
 		return;
-	for (runs = COMPARE_MIN_RUNS; utest_least_p(runs, runs) >= COMPARE_ALPHA / c->nr_tested;)
+	for (runs = COMPARE_MIN_RUNS; utest_least_p(runs, runs) >= lone_limit;)
 		runs++;
 	say(p, paragraph,
 	    "%zu of them could show no difference if it were the only one: that takes %d runs on "

@@ -314,7 +314,7 @@ static int explain_trampoline(const struct hook *hook, int err, char *buf, size_
 static int explain_tracepoint(const struct hook *hook, char *buf, size_t size)
 {
 	const char *name = strchr(hook->target, '/');
-	char category[64], words[512], lockdown[32] = "";
+	char category[64], words[512], lockdown[32];
 	int id;
 
 	snprintf(category, sizeof(category), "%.*s", name ? (int)(name - hook->target) : 0,
@@ -324,12 +324,13 @@ static int explain_tracepoint(const struct hook *hook, char *buf, size_t size)
 		return 0;
 	if (id == -ENOENT && tracefs_is_empty()) {
 		caps_lockdown(lockdown, sizeof(lockdown));
+		/* A kernel that comes up like that puts nothing into tracefs. */
+		if (!strcmp(lockdown, "confidentiality"))
+			return snprintf(buf, size,
+					"tracepoint %s cannot be looked up: " WHY_LOCKED_DOWN,
+					hook->target);
 		id = -ENODEV;
 	}
-	/* A kernel that comes up like that puts nothing into tracefs. */
-	if (id == -ENODEV && !strcmp(lockdown, "confidentiality"))
-		return snprintf(buf, size, "tracepoint %s cannot be looked up: " WHY_LOCKED_DOWN,
-				hook->target);
 	if (id == -ENOENT && !strcmp(category, "syscalls"))
 		return snprintf(buf, size,
 				"this kernel has no tracepoint %s: it takes CONFIG_FTRACE_SYSCALLS",

@@ -2,7 +2,8 @@
 /*
  * Programs that fill a bloom filter, a hash map and an array, and those that are measured on them.
  *
- * All are run by BPF_PROG_TEST_RUN, with struct bloom_args as the arguments. They return how many lookups found the filter wrong (0 where that is not asked), or a negative errno.
+ * All are run by BPF_PROG_TEST_RUN, with struct bloom_args as the arguments. They return how many
+ * lookups found the filter wrong (0 where that is not asked), or a negative errno.
  *
  * The loops are in functions that are neither static nor inlined: the verifier looks at such a
  * function once, by itself, and not again at each call.

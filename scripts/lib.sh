@@ -230,6 +230,15 @@ family_of() {
 		}'
 }
 
+# Is one of these processes still there?
+any_runs() {
+	local pid
+	for pid; do
+		[[ ! -d /proc/$pid ]] || return 0
+	done
+	return 1
+}
+
 on_signal() {
 	local pids
 	# shellcheck disable=SC2034 # for who sources this
@@ -248,7 +257,7 @@ trap 'on_signal 143' TERM HUP
 # run_child COMMAND...: its exit status. A background child of a script ignores SIGINT, unless env
 # undoes that.
 run_child() {
-	local status=0 pid n
+	local status=0 n=0
 	env --default-signal=INT,QUIT "$@" &
 	child=$!
 	# The wait ends early when a signal comes
@@ -259,14 +268,8 @@ run_child() {
 	done
 	child=''
 	# Its own children may take a little longer: what they work on is not to be changed before
-	for ((n = 0; n < 50; n++)); do
-		for pid in "${stopped[@]}"; do
-			[[ ! -d /proc/$pid ]] || {
-				sleep 0.1
-				continue 2
-			}
-		done
-		break
+	while ((n++ < 50)) && any_runs "${stopped[@]}"; do
+		sleep 0.1
 	done
 	return "$status"
 }

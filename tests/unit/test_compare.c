@@ -944,6 +944,18 @@ static void csv_reads_back(void **state)
 
 /* ---- many rows */
 
+/* Rows number @from to @to - 1, of @n runs a side, in which nothing has changed. */
+static void add_same_rows(int from, int to, size_t n)
+{
+	char edit[32];
+
+	for (int i = from; i < to; i++) {
+		snprintf(edit, sizeof(edit), "config.producers=%d", i + 1);
+		add_runs(base, "rb", n, 100, edit);
+		add_runs(new, "rb", n, 100, edit);
+	}
+}
+
 static void verdicts_take_more_among_many_rows(void **state)
 {
 	char *text;
@@ -960,26 +972,14 @@ static void verdicts_take_more_among_many_rows(void **state)
 	check_has(text, "~: no difference shown (p >= 0.05).\n");
 	check_has_not(text, "among");
 	free(text);
-	for (int i = 1; i < 60; i++) {
-		char edit[32];
-
-		snprintf(edit, sizeof(edit), "config.producers=%d", i + 1);
-		add_runs(base, "rb", 8, 100, edit);
-		add_runs(new, "rb", 8, 100, edit);
-	}
+	add_same_rows(1, 60, 8);
 	text = good();
 	check_has(text, "faster\n"); /* 0.0006 < 0.05 / 60 */
 	check_has(text, "~: no difference shown.\n");
 	check_has(text, "For a verdict among 60 rows p has to be below 0.000833, so that of");
 	check_has_not(text, "of them");
 	free(text);
-	for (int i = 60; i < 100; i++) {
-		char edit[32];
-
-		snprintf(edit, sizeof(edit), "config.producers=%d", i + 1);
-		add_runs(base, "rb", 6, 100, edit);
-		add_runs(new, "rb", 6, 100, edit);
-	}
+	add_same_rows(60, 100, 6);
 	text = good();
 	check_has(text, "0.0006\n"); /* but not below 0.05 / 100 */
 	check_has_not(text, "faster\n");
