@@ -210,7 +210,7 @@ check: $(BIN) units
 
 # Those that run the program itself; not those of the build, of scripts and of texts.
 SANITIZER_TESTS = $(UNIT_SRCS) $(FUZZ_SRCS) $(filter-out $(addprefix tests/,build.bats docs.bats \
-		  install-deps.bats matrix.bats scripts.bats vmtest.bats),$(sort $(wildcard tests/*.bats)))
+		  install-deps.bats insns.bats matrix.bats scripts.bats vmtest.bats),$(sort $(wildcard tests/*.bats)))
 
 .PHONY: check-asan check-tsan
 check-asan:

@@ -22,6 +22,9 @@ root here, and installs nothing.
       --accel HOW     kvm, tcg (emulation), or auto: KVM where a guest shows a
                       sign of life in it within a few seconds (default auto)
       --arch ARCH     x86_64 or arm64 (default: this machine's)
+      --icount        emulate with instructions as the clock: the guest's time
+                      advances by 1 ns per instruction, and idle time is skipped.
+                      Implies --accel tcg, --cpus 1 and nokaslr
       --cpus N        (default 2)
       --mem MB        (default 1024)
       --append ARGS   more arguments for the kernel, such as lockdown=integrity
@@ -68,6 +71,7 @@ kvm_device=${KVM_DEVICE:-/dev/kvm}
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 kernel='' accel=auto cpus=2 mem=1024 append='' timeout=600 out='' bench='' add=() verbose=false
+icount=false
 arch=$(uname -m)
 
 # ---- arguments
@@ -84,6 +88,11 @@ while (($#)); do
 		;;
 	-v | --verbose)
 		verbose=true
+		shift
+		continue
+		;;
+	--icount)
+		icount=true
 		shift
 		continue
 		;;
@@ -122,6 +131,10 @@ done
 (($#)) || set -- suite
 
 [[ $accel =~ ^(auto|kvm|tcg)$ ]] || die "--accel: '$accel' is not one of auto, kvm, tcg" 64
+if $icount; then
+	[[ $accel != kvm ]] || die "--icount: cannot count instructions under --accel kvm: use tcg" 64
+	accel=tcg cpus=1 append+="${append:+ }nokaslr"
+fi
 case $arch in
 x86_64 | amd64)
 	arch=x86_64 debian_arch=amd64 image=arch/x86/boot/bzImage
@@ -349,6 +362,7 @@ start_qemu() {
 	# what another is just patching, and Linux 7 does not always survive that.
 	tcg) cmd+=(-accel 'tcg,thread=single' -cpu max) ;;
 	esac
+	! $icount || cmd+=(-icount 'shift=0,sleep=off')
 	for port in console stdout stderr result; do
 		: >"$work/$port.log"
 		cmd+=(-chardev "file,id=$port,path=$work/$port.log")

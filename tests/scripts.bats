@@ -110,7 +110,7 @@ sweeps() {
 
 all_scripts() {
 	sweeps
-	printf '%s\n' "$SCRIPTS"/{ab,claims,plot,cover-letter}.sh
+	printf '%s\n' "$SCRIPTS"/{ab,claims,insns,plot,cover-letter}.sh
 }
 
 # Waits until $1, a condition, holds; 10 s at most

@@ -218,6 +218,22 @@ nothing_left() {
 	grep -qx 77 qemu.args
 }
 
+@test "--icount: emulation with instructions as the clock, one CPU, nokaslr" {
+	touch kvm
+	KVM_DEVICE=kvm vmtest --icount --cpus 3 --append quiet
+	exits 0
+	says_not emulating
+	grep -qx 'shift=0,sleep=off' qemu.args
+	grep -qx tcg,thread=single qemu.args
+	[[ $(grep -x -A1 -e -smp qemu.args | tail -n1) == 1 ]]
+	grep -qE '^console=.* quiet nokaslr$' qemu.args
+	rm qemu.args
+	vmtest --accel kvm --icount
+	exits 64
+	says '--icount: cannot count instructions under --accel kvm'
+	[[ ! -e qemu.args ]]
+}
+
 @test "the initramfs has what the guest needs, all of it root's" {
 	echo 'cp "$initrd" initramfs' >>guest
 	vmtest
