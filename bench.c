@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench: arguments, what is printed, exit codes. The life of a run is in lib/bench_run.c, what a
+ * bench: arguments, what is printed, exit codes. The life of a run is in lib/run/run.c, what a
  * benchmark is in bench.h.
  */
 #include <argp.h>
@@ -22,13 +22,13 @@
 #include <bpf/libbpf.h>
 
 #include "bench.h"
-#include "lib/bench_record.h"
-#include "lib/bench_run.h"
-#include "lib/bpflog.h"
-#include "lib/compare.h"
+#include "lib/run/run_record.h"
+#include "lib/run/run.h"
+#include "lib/bpf/bpflog.h"
+#include "lib/compare/compare.h"
 #include "lib/machine.h"
 #include "lib/record.h"
-#include "lib/sigwatch.h"
+#include "lib/run/sigwatch.h"
 #include "lib/sysctl.h"
 #include "lib/text.h"
 

@@ -20,13 +20,13 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "lib/attach.h"
+#include "lib/bpf/attach.h"
 #include "lib/cpuset.h"
 #include "lib/meminfo.h"
 #include "lib/opttab.h"
-#include "lib/report.h"
-#include "lib/sample.h"
-#include "lib/why.h"
+#include "lib/run/report.h"
+#include "lib/run/sample.h"
+#include "lib/bpf/why.h"
 #include "progs/cpu_slots.h"
 
 struct bpf_link;

@@ -17,8 +17,8 @@
 #include <bpf/libbpf.h>
 
 #include "bench.h"
-#include "lib/hook.h"
-#include "lib/jit.h"
+#include "lib/bpf/hook.h"
+#include "lib/bpf/jit.h"
 #include "private_stack.skel.h"
 
 static long long arg_nr_batch_iters;

@@ -13,7 +13,7 @@
 #include <bpf/libbpf.h>
 
 #include "bench.h"
-#include "lib/bench_hook.h"
+#include "lib/run/bench_hook.h"
 #include "progs/own_runs.h"
 #include "rename.skel.h"
 

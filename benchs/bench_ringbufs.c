@@ -17,7 +17,7 @@
 
 #include "bench.h"
 #include "lib/num.h"
-#include "lib/ringbuf.h"
+#include "lib/bpf/ringbuf.h"
 #include "progs/ringbufs.h"
 #include "perfbuf.skel.h"
 #include "ringbuf.skel.h"

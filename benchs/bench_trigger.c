@@ -18,8 +18,8 @@
 #include <bpf/libbpf.h>
 
 #include "bench.h"
-#include "lib/bench_hook.h"
-#include "lib/uprobe_target.h"
+#include "lib/run/bench_hook.h"
+#include "lib/bpf/uprobe_target.h"
 #include "progs/own_runs.h"
 #include "trigger.skel.h"
 #include "trigger_kfunc.skel.h"

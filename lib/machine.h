@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Facts about the machine, for whoever reads a record later. */
-#ifndef BENCH_MACHINE_H
-#define BENCH_MACHINE_H
+#ifndef LIB_MACHINE_H
+#define LIB_MACHINE_H
 
 #include <stddef.h>
 
@@ -38,4 +38,4 @@ size_t machine_facts_at(const char *root, struct machine_fact *facts, size_t max
  */
 const char *machine_fact_value(const struct machine_fact *facts, size_t nr, const char *key);
 
-#endif /* BENCH_MACHINE_H */
+#endif /* LIB_MACHINE_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A program that hangs on a system call, written once. lib/attach.c lets one entry be loaded.
+ * A program that hangs on a system call, written once. lib/bpf/attach.c lets one entry be loaded.
  *
  *	static __always_inline int body(void *ctx) { ... }
  *	SYSCALL_PROGS(getpgid, body)

@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-/* Filled in by lib/attach.c before the load. */
+/* Filled in by lib/bpf/attach.c before the load. */
 struct attach_target {
 	__u32 tgid; /* of the benchmark: calls of other processes do not count */
 	__u32 syscall_nr;

@@ -22,9 +22,9 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "lib/attach.h"
-#include "lib/bpflog.h"
-#include "lib/ringbuf.h"
+#include "lib/bpf/attach.h"
+#include "lib/bpf/bpflog.h"
+#include "lib/bpf/ringbuf.h"
 #include "lib/stats.h"
 #include "progs/cpu_slots.h"
 #include "progs/ringbufs.h"

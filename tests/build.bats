@@ -99,9 +99,9 @@ users_of() {
 }
 
 @test "touching a header builds anew what uses it, and nothing else" {
-	touch "$SRC/lib/ringbuf.h"
+	touch "$SRC/lib/bpf/ringbuf.h"
 	{
-		users_of lib/ringbuf.h
+		users_of lib/bpf/ringbuf.h
 		echo LINK bench
 	} >"$BATS_TEST_TMPDIR/users"
 	(($(wc -l <"$BATS_TEST_TMPDIR/users") == 3))

@@ -225,7 +225,7 @@ trig-{tp,rawtp,{kprobe,kretprobe}{,-multi},fentry,fexit,fmodret,fentry-sleep}
 		#include <fcntl.h>
 		#include <string.h>
 		#include <unistd.h>
-		#include "lib/uprobe_target.h"
+		#include "lib/bpf/uprobe_target.h"
 
 		int main(void)
 		{
@@ -250,7 +250,7 @@ trig-{tp,rawtp,{kprobe,kretprobe}{,-multi},fentry,fexit,fmodret,fentry-sleep}
 	for how in '-fPIE -pie' '-fno-pie -no-pie' '-fno-pie -static' '-fPIE -static-pie' '-fPIE -pie -s'; do
 		echo "$how"
 		# shellcheck disable=SC2086 # several options
-		cc -D_GNU_SOURCE -I"$top" $how -o "$exe" "$exe.c" "$top/lib/uprobe_target.c"
+		cc -D_GNU_SOURCE -I"$top" $how -o "$exe" "$exe.c" "$top/lib/bpf/uprobe_target.c"
 		"$exe"
 	done
 }

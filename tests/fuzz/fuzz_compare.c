@@ -16,7 +16,7 @@
 #define MATHLIB_STANDALONE
 #include <Rmath.h>
 
-#include "lib/compare.h"
+#include "lib/compare/compare.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -26,7 +26,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "lib/bench_run.h"
+#include "lib/run/run.h"
 
 #define NS_PER_S  1000000000ULL
 #define NS_PER_MS 1000000ULL

@@ -18,8 +18,8 @@
 #include <bpf/libbpf.h>
 
 #include "bench.h"
-#include "lib/bpflog.h"
-#include "lib/caps.h"
+#include "lib/bpf/bpflog.h"
+#include "lib/bpf/caps.h"
 #include "progs/ringbufs.h"
 #include "perfbuf.skel.h"
 #include "ringbuf.skel.h"

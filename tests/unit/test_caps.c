@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/caps.h"
+#include "lib/bpf/caps.h"
 
 #define BIT(cap) (1ULL << (cap))
 

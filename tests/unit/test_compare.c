@@ -19,7 +19,7 @@
 #define MATHLIB_STANDALONE
 #include <Rmath.h>
 
-#include "lib/compare.h"
+#include "lib/compare/compare.h"
 #include "lib/record.h"
 #include "lib/text.h"
 

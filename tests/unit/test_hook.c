@@ -13,9 +13,9 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "lib/caps.h"
-#include "lib/attach.h"
-#include "lib/hook.h"
+#include "lib/bpf/caps.h"
+#include "lib/bpf/attach.h"
+#include "lib/bpf/hook.h"
 
 #define LOAD   false
 #define ATTACH true

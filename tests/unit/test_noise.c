@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "lib/cpuset.h"
-#include "lib/noise.h"
+#include "lib/run/noise.h"
 
 /* The machine that a test lays out, file by file */
 static char root[PATH_MAX / 2];

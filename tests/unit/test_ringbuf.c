@@ -22,7 +22,7 @@
 
 #include <bpf/bpf.h>
 
-#include "lib/ringbuf.h"
+#include "lib/bpf/ringbuf.h"
 
 /* ---- BPF ring buffer */
 

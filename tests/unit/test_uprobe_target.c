@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/uprobe_target.h"
+#include "lib/bpf/uprobe_target.h"
 
 /* What each target has to begin with. */
 static const struct {

@@ -14,7 +14,7 @@
 #define MATHLIB_STANDALONE
 #include <Rmath.h>
 
-#include "lib/utest.h"
+#include "lib/compare/utest.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/why.h"
+#include "lib/bpf/why.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

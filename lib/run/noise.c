@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "lib/run/noise.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/cpuset.h"
+#include "lib/num.h"
+
+#define LONG_BITS (8 * (int)sizeof(long))
+
+#define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+
+static PRINTF(3, 4) int open_lines(FILE **f, const char *root, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	int len, more;
+	va_list ap;
+
+	len = snprintf(path, sizeof(path), "%s", root);
+	if (len < 0 || (size_t)len >= sizeof(path))
+		return -ENAMETOOLONG;
+	va_start(ap, fmt);
+	more = vsnprintf(path + len, sizeof(path) - len, fmt, ap);
+	va_end(ap);
+	if (more < 0 || (size_t)more >= sizeof(path) - len)
+		return -ENAMETOOLONG;
+	*f = fopen(path, "re");
+	return *f ? 0 : -errno;
+}
+
+/* Take the next number off a text of numbers and blanks, which is changed. */
+static int next_count(char **text, long long max, long long *count)
+{
+	char *word;
+
+	do {
+		word = strsep(text, " \t\n");
+	} while (word && !*word);
+	return num_parse(word, 0, max, count);
+}
+
+/*
+ * The line 'cpu  user nice system idle iowait irq softirq steal guest guest_nice', in ticks. The
+ * two guest columns are also in user and nice, and must not be added twice.
+ */
+static int parse_ticks(char *line, long long *steal, long long *total)
+{
+	long long ticks, sum = 0;
+	int i, err;
+
+	for (i = 0; i < 8; i++) {
+		err = next_count(&line, LLONG_MAX / 8, &ticks);
+		if (err)
+			return err;
+		sum += ticks;
+	}
+	*steal = ticks;
+	*total = sum;
+	return 0;
+}
+
+static int read_ticks(const char *root, long long *steal, long long *total)
+{
+	int err, ret = -ENODATA;
+	char *line = NULL;
+	size_t cap = 0;
+	FILE *f;
+
+	err = open_lines(&f, root, "/proc/stat");
+	if (err)
+		return err;
+	while (ret == -ENODATA && getline(&line, &cap, f) >= 0) {
+		/* with the blank: 'cpu0' is a single CPU's line */
+		if (!strncmp(line, "cpu ", 4))
+			ret = parse_ticks(line + 4, steal, total);
+	}
+	free(line);
+	fclose(f);
+	return ret;
+}
+
+/*
+ * The count behind 'key <blanks> : ' in a file of a thread. The last such line counts: 'sched'
+ * starts with the thread's name as it is, and a name may have a newline in it.
+ * Returns -ENODATA where the file has no such line.
+ */
+static int read_thread_count(const char *root, pid_t tid, const char *file, const char *key,
+			     long long *count)
+{
+	size_t cap = 0, key_len = strlen(key);
+	char *line = NULL;
+	int err, ret = -ENODATA;
+	FILE *f;
+
+	err = open_lines(&f, root, "/proc/self/task/%d/%s", (int)tid, file);
+	if (err)
+		return err;
+	while (getline(&line, &cap, f) >= 0) {
+		char *pos;
+
+		if (strncmp(line, key, key_len))
+			continue;
+		pos = line + key_len;
+		pos += strspn(pos, " \t");
+		if (*pos++ != ':')
+			continue;
+		ret = next_count(&pos, LLONG_MAX, count);
+	}
+	/* A thread can end after its file was opened: then read() fails with ESRCH. */
+	if (ferror(f))
+		ret = -EIO;
+	free(line);
+	fclose(f);
+	return ret;
+}
+
+static void read_thread(const char *root, pid_t tid, struct noise_thread *thread)
+{
+	int err;
+
+	thread->tid = tid;
+	thread->invol_switches = -1;
+	thread->migrations = -1;
+
+	/* Named after its place in the kernel's structures, which has changed before. */
+	err = read_thread_count(root, tid, "sched", "se.nr_migrations", &thread->migrations);
+	if (err)
+		err = read_thread_count(root, tid, "sched", "nr_migrations", &thread->migrations);
+	if (err)
+		thread->migrations = -1;
+	/*
+	 * After 'sched', which not every kernel has: with this one read, the thread was alive, and
+	 * what was missing before is missing for good.
+	 */
+	err = read_thread_count(root, tid, "status", "nonvoluntary_ctxt_switches",
+				&thread->invol_switches);
+	if (err)
+		thread->invol_switches = -1;
+}
+
+int noise_read_at(const char *root, struct noise_reading *reading, const pid_t *tids,
+		  size_t nr_tids)
+{
+	size_t i;
+
+	memset(reading, 0, sizeof(*reading));
+	if (nr_tids) {
+		reading->threads = calloc(nr_tids, sizeof(*reading->threads));
+		if (!reading->threads)
+			return -ENOMEM;
+		reading->nr_threads = nr_tids;
+	}
+	reading->steal_ticks = -1;
+	reading->total_ticks = -1;
+	read_ticks(root, &reading->steal_ticks, &reading->total_ticks);
+	for (i = 0; i < nr_tids; i++)
+		read_thread(root, tids[i], &reading->threads[i]);
+	return 0;
+}
+
+int noise_read(struct noise_reading *reading, const pid_t *tids, size_t nr_tids)
+{
+	return noise_read_at("", reading, tids, nr_tids);
+}
+
+void noise_reading_free(struct noise_reading *reading)
+{
+	free(reading->threads);
+	memset(reading, 0, sizeof(*reading));
+}
+
+static double steal_pct(const struct noise_reading *start, const struct noise_reading *end)
+{
+	long long steal, total;
+
+	/* No machine has counted nothing: that is a reading which was never taken. */
+	if (start->total_ticks <= 0 || end->total_ticks <= 0)
+		return -1;
+	steal = end->steal_ticks - start->steal_ticks;
+	total = end->total_ticks - start->total_ticks;
+	/* Idle and iowait are known to go backwards at times, so the sum can as well. */
+	if (total <= 0 || steal < 0)
+		return -1;
+	return steal < total ? 100.0 * steal / total : 100.0;
+}
+
+/* The reading of a thread, mostly found in the same place as in the other reading. */
+static const struct noise_thread *find_thread(const struct noise_reading *reading, pid_t tid,
+					      size_t hint)
+{
+	size_t i;
+
+	if (hint < reading->nr_threads && reading->threads[hint].tid == tid)
+		return &reading->threads[hint];
+	for (i = 0; i < reading->nr_threads; i++) {
+		if (reading->threads[i].tid == tid)
+			return &reading->threads[i];
+	}
+	return NULL;
+}
+
+void noise_diff(const struct noise_reading *start, const struct noise_reading *end,
+		struct noise *noise)
+{
+	bool know_migrations = true;
+	size_t i;
+
+	memset(noise, 0, sizeof(*noise));
+	noise->steal_pct = steal_pct(start, end);
+
+	for (i = 0; i < start->nr_threads; i++) {
+		const struct noise_thread *a = &start->threads[i];
+		const struct noise_thread *b = find_thread(end, a->tid, i);
+
+		/* A count that went back is another thread's, which got an ended one's TID. */
+		if (!b || a->invol_switches < 0 || b->invol_switches < a->invol_switches) {
+			noise->threads_lost++;
+			continue;
+		}
+		noise->invol_switches += b->invol_switches - a->invol_switches;
+		if (a->migrations < 0 || b->migrations < a->migrations)
+			know_migrations = false;
+		else
+			noise->migrations += b->migrations - a->migrations;
+	}
+	if (start->nr_threads && noise->threads_lost == start->nr_threads) {
+		noise->invol_switches = -1;
+		know_migrations = false;
+	}
+	if (!know_migrations)
+		noise->migrations = -1;
+}
+
+bool noise_thread_is_pinned(pid_t tid, int cpu)
+{
+	unsigned long mask[(CPUSET_MAX + 1) / LONG_BITS];
+	long len;
+
+	/*
+	 * The system call itself: it takes a mask longer than the kernel's, tells that length, and
+	 * is all that a look at thousands of threads should cost.
+	 */
+	len = syscall(SYS_sched_getaffinity, tid, sizeof(mask), mask);
+	if (len < 0)
+		return true;
+	return cpu < 8 * len && mask[cpu / LONG_BITS] >> cpu % LONG_BITS & 1 &&
+	       CPU_COUNT_S(len, (cpu_set_t *)mask) == 1;
+}

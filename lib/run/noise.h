@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What disturbed a run. */
+#ifndef LIB_RUN_NOISE_H
+#define LIB_RUN_NOISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Take a reading where the measured time starts and another where it ends, both while the threads
+ * live, and ask for the difference.
+ */
+
+/* One thread's counters since it was born. */
+struct noise_thread {
+	pid_t tid;
+	long long invol_switches; /* -1: the thread had ended */
+	long long migrations; /* from CPU to CPU; -1: this kernel does not tell */
+};
+
+struct noise_reading {
+	long long steal_ticks; /* of all CPUs since boot; -1 unknown */
+	long long total_ticks; /* the same, all kinds of time together */
+	size_t nr_threads;
+	struct noise_thread *threads; /* owned by the reading */
+};
+
+struct noise {
+	double steal_pct; /* of all CPUs' time, 0 to 100; -1 unknown */
+	long long invol_switches; /* of all threads together; -1 unknown */
+	long long migrations; /* the same; -1 unknown */
+	size_t threads_lost; /* threads that ended early: the two sums lack them */
+};
+
+/*
+ * Read the system's counters and those of nr_tids threads of this process. What cannot be read, a
+ * thread that has ended included, is marked as such and is no error.
+ * Returns 0; the caller then frees the reading with noise_reading_free(). Returns -ENOMEM with
+ * nothing to free.
+ */
+int noise_read(struct noise_reading *reading, const pid_t *tids, size_t nr_tids);
+
+/* The same, with /proc looked up below the directory root ("" is the running machine). */
+int noise_read_at(const char *root, struct noise_reading *reading, const pid_t *tids,
+		  size_t nr_tids);
+
+/* Free what a reading owns. A reading that is all zero, or freed before, is fine. */
+void noise_reading_free(struct noise_reading *reading);
+
+/*
+ * What happened between two readings. Threads are those of start, matched to end by TID; threads
+ * that only end has are left out. A sum is -1 where no thread, or (migrations) not every thread,
+ * could be counted; both are 0 where start has no threads. Steal is unknown where a reading lacks
+ * it, or is all zero (never taken), or where no tick passed in between.
+ */
+void noise_diff(const struct noise_reading *start, const struct noise_reading *end,
+		struct noise *noise);
+
+/*
+ * May a thread of this process run on @cpu and nowhere else? When a CPU goes offline, the kernel
+ * gives the threads that had only that one all others. True as well where the thread has ended.
+ */
+bool noise_thread_is_pinned(pid_t tid, int cpu);
+
+#endif /* LIB_RUN_NOISE_H */

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The services that bench.h offers to benchmarks. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "bench.h"
+#include "lib/run/run.h"
+#include "lib/bpf/bpflog.h"
+#include "lib/meminfo.h"
+#include "lib/sysctl.h"
+#include "lib/bpf/why.h"
+
+#ifndef ENOTSUPP
+#define ENOTSUPP 524 /* the kernel's own; not meant to be seen by user space, but it is */
+#endif
+
+/* Threads of a run may fail at the same time; the first one's words are kept. */
+static pthread_mutex_t err_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void err_write(struct bench_err *e, enum bench_exit code, int err, const char *advice,
+		      const char *fmt, va_list args)
+{
+	size_t n = 0;
+
+	pthread_mutex_lock(&err_lock);
+	if (!e->code) {
+		vsnprintf(e->text, sizeof(e->text), fmt, args);
+		n = strlen(e->text);
+		if (err)
+			n += snprintf(e->text + n, sizeof(e->text) - n, ": %s", why_errno(err));
+		if (advice && *advice && n < sizeof(e->text))
+			snprintf(e->text + n, sizeof(e->text) - n, ": %s", advice);
+		/* Last, for bench.c asks for the code without the lock while threads run. */
+		__atomic_store_n(&e->code, code, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&err_lock);
+}
+
+int bench_failed(struct bench_err *e, int err, const char *fmt, ...)
+{
+	char advice[384];
+	va_list args;
+
+	why_advice(WHY_OTHER, err, advice, sizeof(advice));
+	va_start(args, fmt);
+	err_write(e, BENCH_EXIT_FAILED, abs(err), advice, fmt, args);
+	va_end(args);
+	return err ? -abs(err) : -EIO;
+}
+
+int bench_unavailable(struct bench_err *e, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	err_write(e, BENCH_EXIT_UNAVAILABLE, 0, NULL, fmt, args);
+	va_end(args);
+	return -EOPNOTSUPP;
+}
+
+int bench_refused(struct bench_err *e, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	err_write(e, BENCH_EXIT_USAGE, 0, NULL, fmt, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+int bench_step_error(struct bench_err *e, enum why_step step, int err, const char *fmt, ...)
+{
+	char advice[384];
+	bool unavailable;
+	va_list args;
+
+	unavailable = why_advice(step, err, advice, sizeof(advice));
+	va_start(args, fmt);
+	err_write(e, unavailable ? BENCH_EXIT_UNAVAILABLE : BENCH_EXIT_FAILED, abs(err), advice,
+		  fmt, args);
+	va_end(args);
+	return -abs(err);
+}
+
+int bench_take_error(struct bench_err *e, const struct bench_err *from, int err)
+{
+	pthread_mutex_lock(&err_lock);
+	if (!e->code) {
+		memcpy(e->text, from->text, sizeof(e->text));
+		memcpy(e->detail, from->detail, sizeof(e->detail));
+		__atomic_store_n(&e->code, from->code, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&err_lock);
+	return -abs(err);
+}
+
+#define DESCRIPTORS 32
+
+int bench_check_descriptors(struct bench_err *err)
+{
+	int fds[DESCRIPTORS], nr, ret = 0;
+
+	for (nr = 0; nr < DESCRIPTORS && !ret; nr++) {
+		fds[nr] = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+		if (fds[nr] < 0)
+			ret = bench_failed(err, errno, "cannot open %d files", DESCRIPTORS);
+	}
+	while (nr-- > 0)
+		if (fds[nr] >= 0)
+			close(fds[nr]);
+	return ret;
+}
+
+struct bench_counter *bench_counters_alloc(size_t nr)
+{
+	struct bench_counter *c;
+
+	c = aligned_alloc(BENCH_CACHELINE, (nr ? nr : 1) * sizeof(*c));
+	if (c)
+		memset(c, 0, (nr ? nr : 1) * sizeof(*c));
+	return c;
+}
+
+uint64_t bench_counters_sum(const struct bench_counter *counters, size_t nr)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		sum += bench_counter_read(&counters[i]);
+	return sum;
+}
+
+uint64_t bench_slots_sum(const struct cpu_slot *slots, enum cpu_slot_field field)
+{
+	int nr = libbpf_num_possible_cpus();
+	uint64_t sum = 0;
+	int i;
+
+	if (nr < 1 || nr > CPU_SLOTS)
+		nr = CPU_SLOTS;
+	for (i = 0; i < nr; i++)
+		sum += __atomic_load_n(&slots[i].v[field], __ATOMIC_RELAXED);
+	return sum;
+}
+
+void bench_progress(struct bench_run *run, const char *what, double fraction)
+{
+	if (run->watch->progress)
+		run->watch->progress(run->watch->ctx, what, fraction);
+}
+
+/* More than the last of them do not help anybody, and the whole can be had by -v. */
+#define DETAIL_LINES 20
+
+static void load_error(struct bench_err *e, const struct bpf_object *obj, const char *name, int err)
+{
+	char what[512];
+
+	if (bpflog_explain(obj, err, what, sizeof(what)))
+		bench_unavailable(e, "%s", what);
+	else if (bpflog_failed_map(what, sizeof(what)))
+		bench_bpf_error(e, err, "cannot create map '%s' of %s", what, name);
+	else if (bpflog_verifier_spoke())
+		bench_failed(e, err,
+			     "this kernel's verifier refuses the BPF programs of %s (please report "
+			     "it, with the lines below)",
+			     name);
+	else
+		bench_bpf_error(e, err, "cannot load the BPF programs of %s", name);
+	/* Where it is clear what is missing, these words would only distract. */
+	if (e->code == BENCH_EXIT_FAILED)
+		bpflog_tail(e->detail, sizeof(e->detail), DETAIL_LINES);
+}
+
+int bench_load(struct bench_run *run, struct bpf_object_skeleton *skel)
+{
+	struct bench_err why = {};
+	int err;
+
+	bpflog_clear();
+	err = bpf_object__load_skeleton(skel);
+	if (!err)
+		return 0;
+	load_error(&why, *skel->obj, run->bench->name, err);
+	return bench_take_error(&run->err, &why, err);
+}
+
+int bench_keep_link(struct bench_run *run, struct bpf_link *link, const char *what)
+{
+	struct bpf_link **links;
+	int err = errno;
+
+	if (!link)
+		return bench_bpf_error(&run->err, err, "cannot attach %s", what);
+	links = realloc(run->links, (run->nr_links + 1) * sizeof(*links));
+	if (!links) {
+		bpf_link__destroy(link);
+		return bench_failed(&run->err, ENOMEM, "cannot attach %s", what);
+	}
+	run->links = links;
+	run->links[run->nr_links++] = link;
+	return 0;
+}
+
+/*
+ * What the kernel takes does not change while we run, and finding out costs a good part of a second
+ * (libbpf reads the kernel's whole BTF each time): so it is found once a process.
+ */
+static struct {
+	bool done;
+	int wanted;
+	int kind;
+	char note[sizeof(((struct bench_run *)0)->attach_note)];
+} picked;
+
+static int pick(const struct bench_config *cfg, const char *syscall, char *note, size_t size,
+		struct bench_err *err)
+{
+	if (!picked.done || picked.wanted != cfg->attach) {
+		picked.kind = attach_pick(syscall, cfg->attach, bench_tgid(), picked.note,
+					  sizeof(picked.note));
+		picked.wanted = cfg->attach;
+		picked.done = true;
+	}
+	snprintf(note, size, "%s", picked.note);
+	if (picked.kind >= 0)
+		return picked.kind;
+	if (cfg->attach == ATTACH_AUTO)
+		return bench_unavailable(err, "no way to attach to %s(2) works here (%s)", syscall,
+					 note);
+	return bench_unavailable(err, "cannot attach to %s(2) as asked by --attach (%s)", syscall,
+				 note);
+}
+
+int bench_syscall_probe(const struct bench_config *cfg, const char *syscall, struct bench_err *err)
+{
+	char note[sizeof(picked.note)];
+	int kind;
+
+	kind = pick(cfg, syscall, note, sizeof(note), err);
+	return kind < 0 ? kind : 0;
+}
+
+int bench_syscall_prepare(struct bench_run *run, struct bpf_object *obj, const char *syscall)
+{
+	int kind, err;
+
+	kind = pick(run->cfg, syscall, run->attach_note, sizeof(run->attach_note), &run->err);
+	if (kind < 0)
+		return kind;
+	run->attach = kind;
+	err = attach_prepare(obj, syscall, kind, bench_tgid());
+	if (err)
+		return bench_failed(&run->err, err, "cannot prepare a program for %s(2)", syscall);
+	return 0;
+}
+
+int bench_syscall_attach(struct bench_run *run, struct bpf_object *obj, const char *syscall)
+{
+	return bench_keep_link(run, attach_syscall(obj, syscall, run->attach), syscall);
+}
+
+int bench_probe_map(struct bench_err *err, const char *what, const char *since, int type,
+		    int key_size, int value_size, int max_entries, unsigned int flags)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = flags);
+	int fd;
+
+	fd = bpf_map_create(type, NULL, key_size, value_size, max_entries, &opts);
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	/* An unknown map type or flag; all else (no right, no memory) explains itself. */
+	if (fd == -EINVAL)
+		return bench_unavailable(err, "this kernel has no %s: it takes %s or newer", what,
+					 since);
+	return bench_bpf_error(err, fd, "cannot create a %s", what);
+}
+
+/*
+ * The kernel frees a map some time after its last user has gone: gigabytes of them a second or two
+ * later. What a run just before this one had may still be on its way.
+ */
+#define FREE_WAIT_MS 5000
+
+uint64_t bench_memory_available(uint64_t need, enum meminfo_limit *limit)
+{
+	uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE), have;
+	int i;
+
+	for (i = 0;; i++) {
+		have = meminfo_available(limit);
+		if (have >= need || need > machine || i == FREE_WAIT_MS / 100)
+			return have;
+		usleep(100 * 1000);
+	}
+}
+
+int bench_refuse_memory(struct bench_err *err, const char *opt, long long value, const char *what,
+			uint64_t need, uint64_t have, enum meminfo_limit limit)
+{
+	return bench_refused(
+		err, "--%s: '%lld' is not allowed: %s need %.1f MiB, and %.1f MiB are %s", opt,
+		value, what, need / 1048576.0, have / 1048576.0,
+		limit == MEMINFO_CGROUP ? "left by the memory limit of the cgroup" : "available");
+}
+
+int bench_check_memory(struct bench_err *err, const char *opt, long long value, const char *what,
+		       uint64_t need)
+{
+	enum meminfo_limit limit;
+	uint64_t have;
+
+	have = bench_memory_available(need, &limit);
+	if (need <= have)
+		return 0;
+	return bench_refuse_memory(err, opt, value, what, need, have, limit);
+}
+
+int bench_prog_run(int prog_fd, uint32_t *retval)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	int err;
+
+	err = bpf_prog_test_run_opts(prog_fd, &opts);
+	if (!err && retval)
+		*retval = opts.retval;
+	return err;
+}
+
+/* r0 = 0; exit */
+static const struct bpf_insn return_0[] = {
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
+	{ .code = BPF_JMP | BPF_EXIT },
+};
+
+int bench_probe_prog_run(struct bench_err *err)
+{
+	int fd, ret;
+
+	fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, "GPL", return_0,
+			   ARRAY_SIZE(return_0), NULL);
+	/* There is nothing in it that could be invalid. */
+	if (fd == -EINVAL)
+		return bench_unavailable(err, WHY_NO_PROG_TYPE, "raw_tracepoint");
+	if (fd < 0)
+		return bench_bpf_error(err, fd, "cannot load a raw_tp program");
+	ret = bench_prog_run(fd, NULL);
+	close(fd);
+	if (!ret)
+		return 0;
+	if (ret == -EINVAL || ret == -ENOTSUPP || ret == -EOPNOTSUPP)
+		return bench_unavailable(err, "this kernel cannot run a raw_tp program on request "
+					      "(BPF_PROG_TEST_RUN): it takes Linux 5.10 or newer");
+	return bench_bpf_error(err, ret, "cannot run a raw_tp program on request");
+}
+
+/* Was the loaded program compiled? True where the kernel does not tell. */
+static bool is_jited(int prog_fd)
+{
+	struct bpf_prog_info info = {};
+	__u32 size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(prog_fd, &info, &size) || info.jited_prog_len;
+}
+
+bool bench_jit_is_off(void)
+{
+	long long enable = sysctl_read("net/core/bpf_jit_enable", -1);
+	bool jited = true;
+	int fd;
+
+	if (enable >= 0)
+		return enable == 0;
+	/* No such file in a network namespace of its own, or without CONFIG_BPF_JIT: look at a program. */
+	fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, "GPL", return_0,
+			   ARRAY_SIZE(return_0), NULL);
+	if (fd >= 0) {
+		jited = is_jited(fd);
+		close(fd);
+	}
+	return !jited;
+}
+
+pid_t bench_tgid(void)
+{
+	static pid_t tgid;
+
+	if (!tgid)
+		tgid = attach_tgid();
+	return tgid;
+}
