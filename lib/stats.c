@@ -260,7 +260,7 @@ bool stats_precise(const double *count, const double *seconds, size_t n, double 
 
 	if (n < STATS_STOP_MIN || !look_due(n))
 		return false;
-	if (stats_mean_ci(count, seconds, n, 0.95, &mean, &half_width))
+	if (stats_mean_ci(count, seconds, n, STATS_CONFIDENCE, &mean, &half_width))
 		return false;
 	return mean > 0 && half_width <= mean * pct / 100;
 }

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Of every interval that is printed, recorded or compared. */
+#define STATS_CONFIDENCE 0.95
+
 /* Rates are in counts a second. */
 struct stats_rate {
 	double mean;

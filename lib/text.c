@@ -163,3 +163,58 @@ void text_put_markdown(FILE *out, const char *s)
 		fputc(*c, out);
 	}
 }
+
+/* Nobody types longer names. */
+#define MAX_WORD 64
+
+static size_t min(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Edit distance of @a and @b, of at most MAX_WORD bytes each, in the form in which no part is edited
+ * twice ("optimal string alignment").
+ */
+static size_t distance(const char *a, size_t len_a, const char *b, size_t len_b)
+{
+	size_t rows[3][MAX_WORD + 1], *before = rows[0], *last = rows[1], *row = rows[2], *spare;
+	size_t i, j;
+
+	for (j = 0; j <= len_b; j++)
+		last[j] = j;
+	for (i = 1; i <= len_a; i++) {
+		row[0] = i;
+		for (j = 1; j <= len_b; j++) {
+			row[j] = min(last[j], row[j - 1]) + 1;
+			row[j] = min(row[j], last[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = min(row[j], before[j - 2] + 1);
+		}
+		spare = before;
+		before = last;
+		last = row;
+		row = spare;
+	}
+	return last[len_b];
+}
+
+const char *text_nearest(const char *word, const char *const *names, size_t nr)
+{
+	const size_t len = strlen(word);
+	size_t least = (len + 1) / 3 + 1, d, i;
+	const char *nearest = NULL;
+
+	if (len > MAX_WORD)
+		return NULL;
+	for (i = 0; i < nr; i++) {
+		if (strlen(names[i]) > MAX_WORD)
+			continue;
+		d = distance(word, len, names[i], strlen(names[i]));
+		if (d < least) {
+			nearest = names[i];
+			least = d;
+		}
+	}
+	return nearest;
+}
