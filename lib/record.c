@@ -11,12 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/text.h"
+#include "lib/util.h"
+
 /* Objects that every record has, and that may be looked into without a further check. */
 static const char *const sections[] = { "params", "config", "env" };
 
 static const char *const statuses[] = { "ok", "interrupted", "failed" };
-
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 static int __attribute__((format(printf, 4, 5)))
 say(char *err, size_t err_size, int ret, const char *fmt, ...)
@@ -37,31 +38,231 @@ static void make_printable(char *s)
 			*s = '?';
 }
 
-static bool is_status(const char *s)
+/* ---- figures */
+
+static const char *const kinds[] = {
+	[RECORD_RATE] = "rate",
+	[RECORD_GAUGE] = "gauge",
+	[RECORD_RATIO] = "ratio",
+	[RECORD_TIME] = "time",
+};
+
+static const char *const betters[] = {
+	[RECORD_HIGHER] = "higher",
+	[RECORD_LOWER] = "lower",
+	[RECORD_NEITHER] = "none",
+};
+
+/* The place of @value in @words; -1: it is none of them. */
+static int find_word(const json_t *value, const char *const *words, size_t nr)
+{
+	const char *s = json_string_value(value);
+	size_t i;
+
+	for (i = 0; s && i < nr; i++)
+		if (!strcmp(s, words[i]))
+			return i;
+	return -1;
+}
+
+/* What a member of the summary of schema 1 stands for. */
+struct old_figure {
+	const char *member;
+	struct record_figure figure; /* unit NULL: the summary's own */
+};
+
+static const struct old_report {
+	const char *name;
+	struct old_figure figures[2];
+} old_reports[] = {
+	{ "hits_drops",
+	  { { "mean", { "hits", NULL, RECORD_RATE, RECORD_HIGHER, NAN } },
+	    { "drops_mean", { "drops", "M/s", RECORD_RATE, RECORD_LOWER, NAN } } } },
+	{ "ops",
+	  { { "mean", { "ops", NULL, RECORD_RATE, RECORD_HIGHER, NAN } },
+	    { "latency_ns", { "latency", "ns/op", RECORD_TIME, RECORD_LOWER, NAN } } } },
+	{ "false_hits",
+	  { { "mean", { "false_positives", NULL, RECORD_RATIO, RECORD_LOWER, NAN } } } },
+};
+
+/* By the unit first: who writes percentages into a record by hand leaves the rest as it is. */
+static const struct old_report *find_old_report(const json_t *summary)
+{
+	const char *report = json_string_value(json_object_get(summary, "report"));
+	const char *unit = json_string_value(json_object_get(summary, "unit"));
+	size_t i;
+
+	if (unit && !strcmp(unit, "%"))
+		return &old_reports[2];
+	for (i = 0; report && i < ARRAY_SIZE(old_reports); i++)
+		if (!strcmp(report, old_reports[i].name))
+			return &old_reports[i];
+	return &old_reports[unit && !strcmp(unit, "M ops/s")];
+}
+
+/* A mean below 0 is none: what is compared are ratios. */
+static double mean_of(const json_t *mean)
+{
+	return json_is_number(mean) && json_number_value(mean) >= 0 ? json_number_value(mean) : NAN;
+}
+
+static bool old_figure(const json_t *summary, size_t i, struct record_figure *out)
+{
+	const struct old_report *report = find_old_report(summary);
+	const struct old_figure *old;
+	const json_t *mean;
+
+	if (i >= ARRAY_SIZE(report->figures) || !report->figures[i].member)
+		return false;
+	old = &report->figures[i];
+	mean = json_object_get(summary, old->member);
+	if (!mean)
+		return false;
+	*out = old->figure;
+	if (!out->unit)
+		out->unit = json_string_value(json_object_get(summary, "unit"));
+	out->mean = mean_of(mean);
+	return out->unit;
+}
+
+static bool figure_of(const json_t *summary, const char *name, const json_t *value,
+		      struct record_figure *out)
+{
+	const char *first = json_string_value(json_object_get(summary, "figure"));
+	const json_t *from = first && !strcmp(name, first) ? summary : value;
+	int kind = find_word(json_object_get(value, "kind"), kinds, ARRAY_SIZE(kinds));
+	int better = find_word(json_object_get(value, "better"), betters, ARRAY_SIZE(betters));
+
+	*out = (struct record_figure){
+		.name = name,
+		.unit = json_string_value(json_object_get(from, "unit")),
+		.kind = kind,
+		.better = better,
+		.mean = mean_of(json_object_get(from, "mean")),
+	};
+	return out->unit && kind >= 0 && better >= 0;
+}
+
+bool record_figure(const json_t *record, size_t i, struct record_figure *out)
+{
+	const json_t *summary = json_object_get(record, "summary");
+	const json_t *figures = json_object_get(record, "figures");
+	const char *first = json_string_value(json_object_get(summary, "figure")), *name;
+	json_t *value;
+
+	if (json_integer_value(json_object_get(record, "schema")) == 1)
+		return old_figure(summary, i, out);
+	if (!i)
+		return first && figure_of(summary, first, json_object_get(figures, first), out);
+	json_object_foreach((json_t *)figures, name, value)
+		if ((!first || strcmp(name, first)) && !--i)
+			return figure_of(summary, name, value, out);
+	return false;
+}
+
+bool record_figure_named(const json_t *record, const char *name, struct record_figure *out)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(statuses); i++)
-		if (s && !strcmp(s, statuses[i]))
+	for (i = 0; record_figure(record, i, out); i++)
+		if (!name || !strcmp(name, out->name))
 			return true;
 	return false;
 }
 
+bool record_is_default(const json_t *record, const char *name, const json_t *value)
+{
+	const json_t *def = json_object_get(json_object_get(record, "defaults"), name);
+
+	return def && json_equal(def, value);
+}
+
+/* ---- what cannot be used */
+
+static bool has_unit(const json_t *object)
+{
+	const char *unit = json_string_value(json_object_get(object, "unit"));
+
+	return unit && *unit;
+}
+
+static bool is_negative(const json_t *mean)
+{
+	return json_is_number(mean) && json_number_value(mean) < 0;
+}
+
 /* What keeps @summary from being one with a result that can be compared; NULL: nothing. */
-static const char *summary_fault(const json_t *summary)
+static const char *summary_fault(const json_t *summary, bool may_be_unknown)
 {
 	const json_t *mean = json_object_get(summary, "mean");
-	const char *unit = json_string_value(json_object_get(summary, "unit"));
 
 	if (!json_is_object(summary))
 		return "no \"summary\" though its status is \"ok\"";
-	if (!json_is_number(mean))
+	if (!json_is_number(mean) && !(may_be_unknown && json_is_null(mean)))
 		return "no number \"mean\" in \"summary\"";
-	if (json_number_value(mean) < 0)
+	if (is_negative(mean))
 		return "a negative \"mean\" in \"summary\"";
-	if (!unit || !*unit)
+	if (!has_unit(summary))
 		return "no \"unit\" in \"summary\"";
 	return NULL;
+}
+
+static const char *figure_fault(const json_t *figure)
+{
+	const json_t *mean = json_object_get(figure, "mean");
+
+	if (!json_is_object(figure))
+		return "is no object";
+	if (!has_unit(figure))
+		return "has no \"unit\"";
+	if (find_word(json_object_get(figure, "kind"), kinds, ARRAY_SIZE(kinds)) < 0)
+		return "has a \"kind\" other than \"rate\", \"gauge\", \"ratio\" or \"time\"";
+	if (find_word(json_object_get(figure, "better"), betters, ARRAY_SIZE(betters)) < 0)
+		return "has a \"better\" other than \"higher\", \"lower\" or \"none\"";
+	if (mean && !json_is_null(mean) && !json_is_number(mean))
+		return "has a \"mean\" that is no number";
+	if (is_negative(mean))
+		return "has a negative \"mean\"";
+	return NULL;
+}
+
+static void find_figures_fault(const json_t *record, char *fault, size_t size)
+{
+	const char *first =
+		json_string_value(json_object_get(json_object_get(record, "summary"), "figure"));
+	const json_t *figures = json_object_get(record, "figures");
+	const char *name, *text;
+	json_t *value;
+	char *shown;
+
+	if (!json_is_object(figures)) {
+		snprintf(fault, size, "a record without \"figures\" though its status is \"ok\"");
+		return;
+	}
+	if (!first || !json_object_get(figures, first)) {
+		snprintf(fault, size, "a record whose \"summary\" names none of its figures");
+		return;
+	}
+	json_object_foreach((json_t *)figures, name, value) {
+		text = *name ? figure_fault(value) : "has no name";
+		if (!text)
+			continue;
+		shown = text_shortened(name, 40);
+		snprintf(fault, size, "a record whose figure \"%s\" %s", shown ? shown : "?", text);
+		free(shown);
+		return;
+	}
+}
+
+static void find_result_fault(const json_t *record, char *fault, size_t size)
+{
+	bool old = json_integer_value(json_object_get(record, "schema")) == 1;
+	const char *summary = summary_fault(json_object_get(record, "summary"), !old);
+
+	if (summary)
+		snprintf(fault, size, "a record with %s", summary);
+	else if (!old)
+		find_figures_fault(record, fault, size);
 }
 
 /* Why @record cannot be used, in words for the user; "": it can. */
@@ -69,8 +270,8 @@ static void find_fault(const json_t *record, char *fault, size_t size)
 {
 	const json_t *schema = json_object_get(record, "schema");
 	const char *bench = json_string_value(json_object_get(record, "bench"));
-	const char *status = json_string_value(json_object_get(record, "status"));
-	const char *summary;
+	const json_t *status = json_object_get(record, "status");
+	int found;
 	size_t i;
 
 	fault[0] = '\0';
@@ -82,11 +283,11 @@ static void find_fault(const json_t *record, char *fault, size_t size)
 		snprintf(fault, size, "no record of bench: its \"schema\" is no whole number");
 		return;
 	}
-	if (json_integer_value(schema) != RECORD_SCHEMA) {
+	if (json_integer_value(schema) < 1 || json_integer_value(schema) > RECORD_SCHEMA_NEWEST) {
 		snprintf(fault, size,
 			 "a record of schema %" JSON_INTEGER_FORMAT
-			 ", but this bench reads schema %d only",
-			 json_integer_value(schema), RECORD_SCHEMA);
+			 ", but this bench reads schemas 1 and %d",
+			 json_integer_value(schema), RECORD_SCHEMA_NEWEST);
 		return;
 	}
 	if (!bench || !*bench) {
@@ -99,17 +300,15 @@ static void find_fault(const json_t *record, char *fault, size_t size)
 			return;
 		}
 	}
-	if (!is_status(status)) {
+	found = find_word(status, statuses, ARRAY_SIZE(statuses));
+	if (found < 0)
 		snprintf(fault, size,
 			 "a record whose \"status\" is not \"ok\", \"interrupted\" or \"failed\"");
-		return;
-	}
-	if (strcmp(status, "ok"))
-		return;
-	summary = summary_fault(json_object_get(record, "summary"));
-	if (summary)
-		snprintf(fault, size, "a record with %s", summary);
+	else if (!strcmp(statuses[found], "ok"))
+		find_result_fault(record, fault, size);
 }
+
+/* ---- reading */
 
 static bool is_blank(const char *line, size_t len)
 {
@@ -223,6 +422,8 @@ void records_free(struct records *r)
 	free(r->records);
 	memset(r, 0, sizeof(*r));
 }
+
+/* ---- writing */
 
 static bool is_file(int fd)
 {

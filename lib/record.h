@@ -7,9 +7,12 @@
 #define LIB_RECORD_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
-#define RECORD_SCHEMA 1
+/* What is written, and the newest that can be read: readers take each schema from 1 on. */
+#define RECORD_SCHEMA	     1
+#define RECORD_SCHEMA_NEWEST 2
 
 /* Records of one file, in its order. Owned by the caller; freed by records_free(). */
 struct records {
@@ -24,6 +27,44 @@ struct records {
  */
 int records_read(const char *path, struct records *out, char *err, size_t err_size);
 void records_free(struct records *r);
+
+enum record_kind {
+	RECORD_RATE, /* counts over time */
+	RECORD_GAUGE, /* an amount at a time, such as memory in use */
+	RECORD_RATIO, /* of two counts */
+	RECORD_TIME, /* of an operation */
+};
+
+enum record_better {
+	RECORD_HIGHER,
+	RECORD_LOWER,
+	RECORD_NEITHER,
+};
+
+/* What a run measured: one of its figures. The texts belong to the record. */
+struct record_figure {
+	const char *name;
+	const char *unit;
+	enum record_kind kind;
+	enum record_better better;
+	double mean; /* NaN: unknown */
+};
+
+/*
+ * Figure number @i of @record, which records_read() has returned and whose status is ok: 0 is the
+ * default one, whose mean and unit are those of "summary". A record of schema 1 has the figures that
+ * its kind of report stands for. Returns false if there are not so many.
+ */
+bool record_figure(const json_t *record, size_t i, struct record_figure *out);
+
+/* The same by name; NULL: the default one. */
+bool record_figure_named(const json_t *record, const char *name, struct record_figure *out);
+
+/*
+ * Is @value the default of the option @name, by what the record itself says? Those of schema 1 say
+ * nothing of defaults.
+ */
+bool record_is_default(const json_t *record, const char *name, const json_t *value);
 
 /*
  * Appends one record to @fd, opened with O_APPEND, as one line by one write(2), so that lines of

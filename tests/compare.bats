@@ -277,8 +277,8 @@ bad_file() {
 	bad_file ':1: not JSON (column *)'
 	{ echo; echo '{"a": 1}'; } >new
 	bad_file ':2: JSON, but no record of bench (it has no "schema")'
-	jq -c '.schema = 2' base >new
-	bad_file ':1: a record of schema 2, but this bench reads schema 1 only'
+	jq -c '.schema = 3' base >new
+	bad_file ':1: a record of schema 3, but this bench reads schemas 1 and 2'
 	{ cat base; jq -c 'del(.summary)' base; } >new
 	bad_file ':5: a record with no "summary" though its status is "ok"'
 	sed '3s/"mean":[0-9.]*/"mean":NaN/' base >new

@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/record.h"
+#include "lib/util.h"
 
 /* The message is one line for the user, and begins with the name of the file. */
 static void check_refusal(int ret, const char *path, const char *err)
@@ -27,24 +29,29 @@ static void check_record(const json_t *record)
 	static const char *const sections[] = { "params", "config", "env" };
 	const char *bench = json_string_value(json_object_get(record, "bench"));
 	const char *status = json_string_value(json_object_get(record, "status"));
-	const json_t *summary = json_object_get(record, "summary");
-	const char *unit = json_string_value(json_object_get(summary, "unit"));
+	const json_int_t schema = json_integer_value(json_object_get(record, "schema"));
+	struct record_figure f, named;
 	size_t i;
 
-	fuzz_check(json_integer_value(json_object_get(record, "schema")) == RECORD_SCHEMA,
-		   "a record of another schema");
+	fuzz_check(schema >= 1 && schema <= RECORD_SCHEMA_NEWEST, "a record of another schema");
 	fuzz_check(bench && *bench, "a record of no benchmark");
-	for (i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(sections); i++)
 		fuzz_check(json_is_object(json_object_get(record, sections[i])),
 			   "a record without %s", sections[i]);
 	fuzz_check(status, "a record without a status");
 	if (!strcmp(status, "failed") || !strcmp(status, "interrupted"))
 		return;
 	fuzz_check(!strcmp(status, "ok"), "a record with status %s", status);
-	fuzz_check(json_number_value(json_object_get(summary, "mean")) >= 0 &&
-			   json_is_number(json_object_get(summary, "mean")),
-		   "a record without a mean");
-	fuzz_check(unit && *unit, "a record without a unit");
+	for (i = 0; record_figure(record, i, &f); i++) {
+		fuzz_check(*f.name && *f.unit, "a figure without a name or a unit");
+		fuzz_check(f.mean >= 0 || (isnan(f.mean) && (i || schema > 1)), "a mean of %g",
+			   f.mean);
+		fuzz_check(record_figure_named(record, f.name, &named) && named.unit == f.unit,
+			   "no figure %s", f.name);
+	}
+	fuzz_check(i, "a record without a figure");
+	fuzz_check(schema == 1 || i == json_object_size(json_object_get(record, "figures")),
+		   "%zu figures", i);
 }
 
 /* The file that `bench -o` would write, as text to be freed. */

@@ -1126,10 +1126,10 @@ static void bad_files_are_named(void **state)
 	clear(NULL);
 	add_runs(base, "rb", 4, 100, NULL);
 	add_runs(new, "rb", 2, 100, NULL);
-	add_record(new, "rb", 1, "schema=2");
+	add_record(new, "rb", 1, "schema=3");
 	bad(-EBADMSG, .match = NULL);
 	snprintf(want, sizeof(want),
-		 "%s:3: a record of schema 2, but this bench reads schema 1 only", new);
+		 "%s:3: a record of schema 3, but this bench reads schemas 1 and 2", new);
 	assert_string_equal(err, want);
 }
 

@@ -19,10 +19,21 @@
 #include <unistd.h>
 
 #include "lib/record.h"
+#include "lib/util.h"
 
 #define GOOD                                                                    \
 	"{\"schema\":1,\"bench\":\"b\",\"params\":{},\"config\":{},\"env\":{}," \
 	"\"summary\":{\"unit\":\"M/s\",\"mean\":1.5},\"status\":\"ok\"}"
+
+/* Schema 2; @summary: members of "summary" besides its unit. */
+#define RECORD_2(summary, figures)                                            \
+	"{\"schema\":2,\"bench\":\"b\",\"params\":{\"a\":1,\"b\":2},"         \
+	"\"defaults\":{\"a\":1,\"b\":1},\"config\":{},\"env\":{},"            \
+	"\"figures\":" figures ",\"summary\":{\"unit\":\"M/s\"," summary "}," \
+	"\"status\":\"ok\"}"
+#define FIGURE(name, unit, kind, better, mean)                                           \
+	"\"" name "\":{\"unit\":\"" unit "\",\"kind\":\"" kind "\",\"better\":\"" better \
+	"\",\"mean\":" mean "}"
 
 static char dir[] = "/tmp/test_record.XXXXXX";
 static char path[sizeof(dir) + 16];
@@ -179,8 +190,10 @@ static void foreign_files(void **state)
 		{ GOOD "\n[1,2]\n", ":2: JSON, but no record of bench (it has no \"schema\")" },
 		{ "\n\n[]\n", ":3: JSON, but no record of bench (it has no \"schema\")" },
 		{ "null\n", ":1: not JSON (" }, /* jansson: no array or object */
-		{ "{\"schema\":2}\n",
-		  ":1: a record of schema 2, but this bench reads schema 1 only" },
+		{ "{\"schema\":3}\n",
+		  ":1: a record of schema 3, but this bench reads schemas 1 and 2" },
+		{ "{\"schema\":0}\n",
+		  ":1: a record of schema 0, but this bench reads schemas 1 and 2" },
 		{ "{\"schema\":\"1\"}\n",
 		  ":1: no record of bench: its \"schema\" is no whole number" },
 		{ "{\"schema\":1}\n", ":1: a record without a benchmark's name (\"bench\")" },
@@ -198,7 +211,7 @@ static void foreign_files(void **state)
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		write_text(cases[i].text);
 		if (strncmp(read_bad(-EBADMSG), cases[i].want, strlen(cases[i].want)))
 			fail_msg("got '%s', want '%s'", read_bad(-EBADMSG), cases[i].want);
@@ -244,6 +257,172 @@ static void bad_summaries(void **state)
 	assert_non_null(strstr(
 		read_summary("\"summary\":{\"unit\":\"M/s\",\"mean\":99999999999999999999},"),
 		":2: not JSON ("));
+}
+
+static void bad_figures(void **state)
+{
+#define SUM			    "\"figure\":\"x\",\"mean\":1"
+#define X(unit, kind, better, mean) RECORD_2(SUM, "{" FIGURE("x", unit, kind, better, mean) "}")
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{ RECORD_2(SUM, "[]"), "without \"figures\" though its status is \"ok\"" },
+		{ RECORD_2(SUM, "{}"), "whose \"summary\" names none of its figures" },
+		{ RECORD_2("\"mean\":1", "{" FIGURE("x", "B", "gauge", "none", "1") "}"),
+		  "whose \"summary\" names none of its figures" },
+		{ RECORD_2("\"figure\":\"x\"", "{" FIGURE("x", "B", "gauge", "none", "1") "}"),
+		  "with no number \"mean\" in \"summary\"" },
+		{ RECORD_2(SUM, "{\"x\":1}"), "whose figure \"x\" is no object" },
+		{ RECORD_2(SUM, "{" FIGURE("x", "B", "gauge", "none", "1") ",\"\":{}}"),
+		  "whose figure \"\" has no name" },
+		{ X("", "gauge", "none", "1"), "whose figure \"x\" has no \"unit\"" },
+		{ X("B", "speed", "none", "1"),
+		  "whose figure \"x\" has a \"kind\" other than \"rate\", \"gauge\", \"ratio\" or "
+		  "\"time\"" },
+		{ X("B", "gauge", "neither", "1"),
+		  "whose figure \"x\" has a \"better\" other than \"higher\", \"lower\" or "
+		  "\"none\"" },
+		{ X("B", "gauge", "none", "\"1\""),
+		  "whose figure \"x\" has a \"mean\" that is no number" },
+		{ X("B", "gauge", "none", "-1"), "whose figure \"x\" has a negative \"mean\"" },
+		{ RECORD_2(SUM,
+			   "{" FIGURE("x", "B", "gauge", "none", "1") ","
+								      "\"\\u001b[31m\\u20ac\":{}}"),
+		  "whose figure \"?[31m\u20ac\" has no \"unit\"" },
+	};
+	char want[160];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		snprintf(want, sizeof(want), ":1: a record %s", cases[i].want);
+		write_text(cases[i].text);
+		assert_string_equal(read_bad(-EBADMSG), want);
+	}
+}
+
+/* ---- figures */
+
+static struct records good;
+
+static const json_t *read_one(const char *text)
+{
+	char err[256];
+
+	write_file(text, strlen(text));
+	if (records_read(path, &good, err, sizeof(err)))
+		fail_msg("%s", err);
+	return good.records[0];
+}
+
+static void check_figure(const json_t *record, size_t i, struct record_figure want)
+{
+	struct record_figure f, named;
+
+	assert_true(record_figure(record, i, &f));
+	assert_string_equal(f.name, want.name);
+	assert_string_equal(f.unit, want.unit);
+	assert_int_equal(f.kind, want.kind);
+	assert_int_equal(f.better, want.better);
+	assert_true(f.mean == want.mean || (isnan(f.mean) && isnan(want.mean)));
+	assert_true(record_figure_named(record, want.name, &named));
+	assert_memory_equal(&named, &f, sizeof(f));
+	assert_int_equal(record_figure_named(record, NULL, &named) && !strcmp(named.name, f.name),
+			 !i);
+}
+
+static void check_no_figure(const json_t *record, size_t i)
+{
+	struct record_figure f;
+
+	assert_false(record_figure(record, i, &f));
+	assert_false(record_figure(record, i + 1, &f));
+	assert_false(record_figure_named(record, "none", &f));
+	records_free(&good);
+}
+
+#define OLD(summary)                                                                   \
+	"{\"schema\":1,\"bench\":\"b\",\"params\":{\"a\":1},\"config\":{},\"env\":{}," \
+	"\"summary\":{" summary "},\"status\":\"ok\"}"
+
+static void figures_of_schema_1(void **state)
+{
+	const json_t *r;
+
+	(void)state;
+	r = read_one(OLD("\"report\":\"hits_drops\",\"unit\":\"M/s\",\"mean\":5,"
+			 "\"drops_mean\":0,\"latency_ns\":null,\"false_hits_pct\":null"));
+	check_figure(r, 0, (struct record_figure){ "hits", "M/s", RECORD_RATE, RECORD_HIGHER, 5 });
+	check_figure(r, 1, (struct record_figure){ "drops", "M/s", RECORD_RATE, RECORD_LOWER, 0 });
+	check_no_figure(r, 2);
+	r = read_one(OLD("\"report\":\"ops\",\"unit\":\"M ops/s\",\"mean\":5,"
+			 "\"drops_mean\":0,\"latency_ns\":null"));
+	check_figure(r, 0,
+		     (struct record_figure){ "ops", "M ops/s", RECORD_RATE, RECORD_HIGHER, 5 });
+	check_figure(r, 1,
+		     (struct record_figure){ "latency", "ns/op", RECORD_TIME, RECORD_LOWER, NAN });
+	check_no_figure(r, 2);
+	r = read_one(OLD("\"report\":\"false_hits\",\"unit\":\"%\",\"mean\":5,"
+			 "\"drops_mean\":0"));
+	check_figure(r, 0,
+		     (struct record_figure){ "false_positives", "%", RECORD_RATIO, RECORD_LOWER,
+					     5 });
+	check_no_figure(r, 1);
+	/* What scripts/claims.sh makes of a rate: its deviation in percent */
+	r = read_one(OLD("\"report\":\"ops\",\"unit\":\"%\",\"mean\":5,\"drops_mean\":0"));
+	check_figure(r, 0,
+		     (struct record_figure){ "false_positives", "%", RECORD_RATIO, RECORD_LOWER,
+					     5 });
+	check_no_figure(r, 1);
+	/* The first summaries had no report. */
+	r = read_one(OLD("\"unit\":\"M ops/s\",\"mean\":5"));
+	check_figure(r, 0,
+		     (struct record_figure){ "ops", "M ops/s", RECORD_RATE, RECORD_HIGHER, 5 });
+	check_no_figure(r, 1);
+}
+
+/* The default one is not the first of the object; unknown means; members that are not known */
+static void figures_of_schema_2(void **state)
+{
+	const json_t *r;
+
+	(void)state;
+	r = read_one(RECORD_2(
+		"\"figure\":\"hits\",\"mean\":7,\"new\":1",
+		"{" FIGURE("mem", "KiB", "gauge", "lower", "12.5") "," FIGURE(
+			"hits", "M/s", "rate", "higher",
+			"7") "," FIGURE("share", "%", "ratio", "none",
+					"null") ","
+						"\"wait\":{\"unit\":\"ns\",\"kind\":\"time\",\"better\":\"lower\",\"new\":{}}}"));
+	check_figure(r, 0, (struct record_figure){ "hits", "M/s", RECORD_RATE, RECORD_HIGHER, 7 });
+	check_figure(r, 1,
+		     (struct record_figure){ "mem", "KiB", RECORD_GAUGE, RECORD_LOWER, 12.5 });
+	check_figure(r, 2,
+		     (struct record_figure){ "share", "%", RECORD_RATIO, RECORD_NEITHER, NAN });
+	check_figure(r, 3, (struct record_figure){ "wait", "ns", RECORD_TIME, RECORD_LOWER, NAN });
+	check_no_figure(r, 4);
+	r = read_one(RECORD_2("\"figure\":\"x\",\"mean\":null",
+			      "{" FIGURE("x", "M/s", "rate", "higher", "null") "}"));
+	check_figure(r, 0, (struct record_figure){ "x", "M/s", RECORD_RATE, RECORD_HIGHER, NAN });
+	check_no_figure(r, 1);
+}
+
+static void defaults(void **state)
+{
+	const json_t *r, *params;
+
+	(void)state;
+	r = read_one(RECORD_2("\"figure\":\"x\",\"mean\":1",
+			      "{" FIGURE("x", "M/s", "rate", "higher", "1") "}"));
+	params = json_object_get(r, "params");
+	assert_true(record_is_default(r, "a", json_object_get(params, "a")));
+	assert_false(record_is_default(r, "b", json_object_get(params, "b")));
+	assert_false(record_is_default(r, "c", json_object_get(params, "a")));
+	records_free(&good);
+	r = read_one(OLD("\"unit\":\"M/s\",\"mean\":5"));
+	params = json_object_get(r, "params");
+	assert_false(record_is_default(r, "a", json_object_get(params, "a")));
+	records_free(&good);
 }
 
 static void messages_are_printable(void **state)
@@ -536,6 +715,10 @@ int main(void)
 		cmocka_unit_test(truncated_files),
 		cmocka_unit_test(foreign_files),
 		cmocka_unit_test(bad_summaries),
+		cmocka_unit_test(bad_figures),
+		cmocka_unit_test(figures_of_schema_1),
+		cmocka_unit_test(figures_of_schema_2),
+		cmocka_unit_test(defaults),
 		cmocka_unit_test(messages_are_printable),
 		cmocka_unit_test(long_lines),
 		cmocka_unit_test(no_such_file),
