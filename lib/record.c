@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,17 +17,6 @@
 static const char *const sections[] = { "params", "config", "env" };
 
 static const char *const statuses[] = { "ok", "interrupted", "failed" };
-
-static int __attribute__((format(printf, 4, 5)))
-say(char *err, size_t err_size, int ret, const char *fmt, ...)
-{
-	va_list va;
-
-	va_start(va, fmt);
-	vsnprintf(err, err_size, fmt, va);
-	va_end(va);
-	return ret;
-}
 
 /* A file that is no record at all may hold anything: none of it may reach a terminal. */
 static void make_printable(char *s)
@@ -141,6 +129,13 @@ static bool figure_of(const json_t *summary, const char *name, const json_t *val
 		.mean = mean_of(json_object_get(from, "mean")),
 	};
 	return out->unit && kind >= 0 && better >= 0;
+}
+
+bool record_is_ok(const json_t *record)
+{
+	const char *status = json_string_value(json_object_get(record, "status"));
+
+	return status && !strcmp(status, "ok");
 }
 
 bool record_figure(const json_t *record, size_t i, struct record_figure *out)
@@ -270,8 +265,6 @@ static void find_fault(const json_t *record, char *fault, size_t size)
 {
 	const json_t *schema = json_object_get(record, "schema");
 	const char *bench = json_string_value(json_object_get(record, "bench"));
-	const json_t *status = json_object_get(record, "status");
-	int found;
 	size_t i;
 
 	fault[0] = '\0';
@@ -300,11 +293,10 @@ static void find_fault(const json_t *record, char *fault, size_t size)
 			return;
 		}
 	}
-	found = find_word(status, statuses, ARRAY_SIZE(statuses));
-	if (found < 0)
+	if (find_word(json_object_get(record, "status"), statuses, ARRAY_SIZE(statuses)) < 0)
 		snprintf(fault, size,
 			 "a record whose \"status\" is not \"ok\", \"interrupted\" or \"failed\"");
-	else if (!strcmp(statuses[found], "ok"))
+	else if (record_is_ok(record))
 		find_result_fault(record, fault, size);
 }
 
@@ -374,7 +366,8 @@ int records_read(const char *path, struct records *out, char *err, size_t err_si
 
 	f = fopen(path, "re");
 	if (!f)
-		return say(err, err_size, -errno, "%s: cannot open it: %s", path, strerror(errno));
+		return text_fail(err, err_size, -errno, "%s: cannot open it: %s", path,
+				 strerror(errno));
 	while (!ret) {
 		errno = 0;
 		len = getline(&line, &line_room, f);
@@ -388,22 +381,22 @@ int records_read(const char *path, struct records *out, char *err, size_t err_si
 			ungetc(c, f);
 		record = parse_line(line, len, c == EOF, fault, sizeof(fault));
 		if (!record) {
-			ret = say(err, err_size, -EBADMSG, "%s:%zu: %s", path, nr, fault);
+			ret = text_fail(err, err_size, -EBADMSG, "%s:%zu: %s", path, nr, fault);
 			break;
 		}
 		ret = add_record(&r, &room, record);
 		if (ret) {
 			json_decref(record);
-			say(err, err_size, ret, "%s:%zu: %s", path, nr, strerror(-ret));
+			text_fail(err, err_size, ret, "%s:%zu: %s", path, nr, strerror(-ret));
 		}
 	}
 	/* getline() ends as well where it lacks memory, and then without ferror(). */
 	if (!ret && (ferror(f) || !feof(f))) {
 		ret = errno ? -errno : -EIO;
-		say(err, err_size, ret, "%s: cannot read it: %s", path, strerror(-ret));
+		text_fail(err, err_size, ret, "%s: cannot read it: %s", path, strerror(-ret));
 	}
 	if (!ret && !r.cnt)
-		ret = say(err, err_size, -ENODATA, "%s: there is no record in it", path);
+		ret = text_fail(err, err_size, -ENODATA, "%s: there is no record in it", path);
 	free(line);
 	fclose(f);
 	if (ret)

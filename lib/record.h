@@ -28,6 +28,9 @@ struct records {
 int records_read(const char *path, struct records *out, char *err, size_t err_size);
 void records_free(struct records *r);
 
+/* Only such runs can be compared. */
+bool record_is_ok(const json_t *record);
+
 enum record_kind {
 	RECORD_RATE, /* counts over time */
 	RECORD_GAUGE, /* an amount at a time, such as memory in use */

@@ -83,25 +83,40 @@ static size_t line_width(const char *cell, int line)
 	return width;
 }
 
+/* Of the head and of all cells; @lines: of their first lines and of their second ones. */
+static size_t column_width(const struct table *t, size_t col, size_t lines[2])
+{
+	size_t widest = text_width(t->cols[col].head), row, width;
+	int line;
+
+	for (row = 0; row < t->nr_rows; row++) {
+		for (line = 0; line < 2; line++) {
+			width = line_width(cell(t, row, col), line);
+			if (!col && line && width)
+				width += strlen(INDENT);
+			lines[line] = width > lines[line] ? width : lines[line];
+			widest = width > widest ? width : widest;
+		}
+	}
+	return widest;
+}
+
+bool table_fits(const struct table *t, size_t width)
+{
+	size_t others = 0, lines[2] = {}, col;
+
+	for (col = 1; col < t->nr_cols; col++)
+		others += GAP + column_width(t, col, lines);
+	return others <= width;
+}
+
 static void find_widths(struct layout *l)
 {
 	const struct table *t = l->t;
-	size_t first[2] = {}, others = 0, left, col, row, width;
-	int line;
+	size_t first[2] = {}, lines[2] = {}, others = 0, left, col;
 
 	for (col = 0; col < t->nr_cols; col++) {
-		l->widths[col] = text_width(t->cols[col].head);
-		for (row = 0; row < t->nr_rows; row++) {
-			for (line = 0; line < 2; line++) {
-				width = line_width(cell(t, row, col), line);
-				if (!col && width)
-					width += line ? strlen(INDENT) : 0;
-				if (!col && width > first[line])
-					first[line] = width;
-				if (width > l->widths[col])
-					l->widths[col] = width;
-			}
-		}
+		l->widths[col] = column_width(t, col, col ? lines : first);
 		if (col)
 			others += GAP + l->widths[col];
 	}
@@ -248,8 +263,11 @@ int table_print_markdown(const struct table *t, FILE *out)
 	char *line[2];
 	int i, err = 0;
 
-	for (col = 0; col < t->nr_cols; col++)
-		fprintf(out, "| %s ", t->cols[col].head);
+	for (col = 0; col < t->nr_cols; col++) {
+		fputs("| ", out);
+		text_put_markdown(out, t->cols[col].head);
+		fputc(' ', out);
+	}
 	fputs("|\n", out);
 	for (col = 0; col < t->nr_cols; col++)
 		fputs(t->cols[col].right ? "| ---: " : "| --- ", out);

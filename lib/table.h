@@ -38,6 +38,9 @@ int table_add(struct table *t, char **cells);
  */
 int table_print_text(const struct table *t, FILE *out, size_t width);
 
+/* Is there room in @width for all columns but the first? If not, that prints wider lines. */
+bool table_fits(const struct table *t, size_t width);
+
 /* As a table of GitHub Flavored Markdown; a second line follows the first in brackets. */
 int table_print_markdown(const struct table *t, FILE *out);
 

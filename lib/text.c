@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,4 +218,14 @@ const char *text_nearest(const char *word, const char *const *names, size_t nr)
 		}
 	}
 	return nearest;
+}
+
+int text_fail(char *err, size_t size, int ret, const char *fmt, ...)
+{
+	va_list va;
+
+	va_start(va, fmt);
+	vsnprintf(err, size, fmt, va);
+	va_end(va);
+	return ret;
 }

@@ -44,4 +44,8 @@ void text_put_markdown(FILE *out, const char *s);
  */
 const char *text_nearest(const char *word, const char *const *names, size_t nr);
 
+/* Writes a message for the user to @err, cut at @size, and returns @ret: an error, mostly. */
+int __attribute__((format(printf, 4, 5)))
+text_fail(char *err, size_t size, int ret, const char *fmt, ...);
+
 #endif /* LIB_TEXT_H */

@@ -79,6 +79,19 @@ static void table_with_long_names(void **state)
 	table_free(&t);
 }
 
+/* 12 columns of numbers and gaps, whatever the first column has */
+static void table_that_has_room(void **state)
+{
+	struct table t;
+
+	(void)state;
+	table_init(&t, cols, ARRAY_SIZE(cols));
+	add(&t, "a name that is longer than one line can be here", "12345\n1", "1\n123");
+	assert_true(table_fits(&t, 12));
+	assert_false(table_fits(&t, 11));
+	table_free(&t);
+}
+
 /* Not even what is below the names has room beside the numbers. */
 static void table_of_wide_numbers(void **state)
 {
@@ -100,13 +113,16 @@ static void table_of_wide_numbers(void **state)
 
 static void table_as_markdown(void **state)
 {
+	static const struct table_col marked[] = { { "a|b", false },
+						   { "value", true },
+						   { "p", true } };
 	struct table t;
 
 	(void)state;
-	table_init(&t, cols, ARRAY_SIZE(cols));
+	table_init(&t, marked, ARRAY_SIZE(marked));
 	add(&t, "a|b", "1\n0..2", "~");
 	check_table(&t, table_print_markdown,
-		    "| name | value | p |\n"
+		    "| a\\|b | value | p |\n"
 		    "| --- | ---: | ---: |\n"
 		    "| a\\|b | 1 (0..2) | \\~ |\n");
 	table_free(&t);
@@ -156,6 +172,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table_that_fits),
 		cmocka_unit_test(table_with_long_names),
+		cmocka_unit_test(table_that_has_room),
 		cmocka_unit_test(table_of_wide_numbers),
 		cmocka_unit_test(table_as_markdown),
 		cmocka_unit_test(table_as_csv),
