@@ -475,12 +475,12 @@ static int compare(void)
 		.fail_on_slower = args.fail_on_slower_pct >= 0,
 		.fail_on_slower_pct = args.fail_on_slower_pct,
 	};
+	const char *const paths[] = { args.compare, args.bench_name };
 	bool slower = false;
 	char err[512];
 	int ret;
 
-	ret = compare_files(args.compare, args.bench_name, &opts, stdout, &slower, err,
-			    sizeof(err));
+	ret = compare_files(paths, ARRAY_SIZE(paths), &opts, stdout, &slower, err, sizeof(err));
 	if (ret) {
 		complain("%s", err);
 		return ret == -EINVAL ? BENCH_EXIT_USAGE : BENCH_EXIT_FAILED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Holds two files of records against each other: what `bench -C BASE NEW` does. */
+/* Compares files of records: what `bench -C BASE NEW...` does. */
 #ifndef LIB_COMPARE_COMPARE_H
 #define LIB_COMPARE_COMPARE_H
 
@@ -7,47 +7,50 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A U test of two samples cannot reach p < 0.05 with fewer runs on each side. */
-#define COMPARE_MIN_RUNS 4
-
-/* What p, adjusted for the number of rows, has to be below for a difference to count as shown. */
-#define COMPARE_ALPHA 0.05
-
-/* As many columns as can be quoted in a mail and still be below 80. */
-#define COMPARE_WIDTH 75
+#include "lib/compare/limits.h"
 
 struct compare_opts {
 	/*
 	 * What two runs must have in common to be runs of one row: a comma list of bench, params,
 	 * config (all of their fields), or single fields such as params.rb-b2b, config.producers or
-	 * env.host. NULL: bench,params,config.
+	 * env.host. NULL: bench,params,config. Of params as a whole, an option that only one of the
+	 * runs has is ignored where that run's value is the default, and a note names it.
 	 */
 	const char *match;
+	/*
+	 * The figure that is compared: NULL for the default one of each record, a name, or "all" for
+	 * each in a row of its own.
+	 */
+	const char *figure;
 	enum { COMPARE_TEXT, COMPARE_MARKDOWN, COMPARE_CSV } format;
 	double fail_on_slower_pct;
 	bool fail_on_slower;
 };
 
 /*
- * Compares the runs recorded in the files @base and @new, and prints the result to @out.
+ * Compares the runs recorded in the @nr_paths files @paths, two or more: each with the first. Prints
+ * the result to @out.
  *
  * One run is one observation: the mean of a record with status ok. Others are left out, and their
- * number is said; no outlier is removed. For each row: the medians and their intervals
- * (stats_median_ci()), the change from base to new with its interval (utest_shift() of the
- * logarithms, so that it is a ratio), p (utest()), and a verdict. All intervals are 95 % ones. A
- * difference is shown where p, adjusted for the number of rows (stats_adjust_p()), is below
- * COMPARE_ALPHA: so a file compared with its like has '~' on all of its rows, however many, 19 times
- * in 20. A unit of "%" is no speed: its verdicts are higher and lower.
+ * number is printed; no outlier is removed. For each row: the medians and their intervals
+ * (stats_median_ci()), the change from base with its interval (utest_shift() of the logarithms, so
+ * that it is a ratio), p (utest()), and a verdict. All intervals are 95 % ones. A difference is shown
+ * where p, adjusted for the number of tests (stats_adjust_p()), is below COMPARE_ALPHA: so a file
+ * compared with its like has '~' on all of its rows, however many, 19 times in 20. The verdicts on
+ * speeds are faster and slower, on other figures better and worse, or higher and lower where neither
+ * is better.
  *
- * With @opts->fail_on_slower, *@slower (may be NULL) tells whether a row has the verdict slower and
- * changed by more than the percentage given; a file that allows no verdict at all is an error then,
- * for a check that cannot fail is none.
+ * With @opts->fail_on_slower, *@slower (may be NULL) is set where a row is slower or worse by more
+ * than the percentage given.
  *
- * Returns 0, or -errno with one line for the user in @err: -EINVAL where @opts->match makes no
- * sense (a usage error), -EBADMSG for a bad record (with its line number), -ENODATA for an empty
- * file, or where nothing could be judged (with fail_on_slower: @out has been written then).
+ * Returns 0, or -errno with one line for the user in @err:
+ *   -EINVAL   @opts->match or @opts->figure makes no sense (a usage error)
+ *   -EBADMSG  a bad record (with its line number)
+ *   -ENODATA  a file without a record
+ *   -ENOMSG   nothing can be compared, or, with fail_on_slower, no row allows a verdict that could
+ *             fail: a check that cannot fail is none. @out has been written all the same.
  */
-int compare_files(const char *base, const char *new, const struct compare_opts *opts, FILE *out,
-		  bool *slower, char *err, size_t err_size);
+int compare_files(const char *const *paths, size_t nr_paths, const struct compare_opts *opts,
+		  FILE *out, bool *slower, char *err, size_t err_size);
 
 #endif /* LIB_COMPARE_COMPARE_H */

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between compare.c, which makes a comparison, and compare_print.c, which shows it. */
+/* A comparison as data: rows.c, fields.c and judge.c fill it in, and print_*.c print it. */
 #ifndef LIB_COMPARE_COMPARISON_H
 #define LIB_COMPARE_COMPARISON_H
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
-#include "lib/record.h"
 #include "lib/compare/utest.h"
+#include "lib/record.h"
 
-enum side {
-	BASE,
-	NEW,
-	NR_SIDES,
-};
+/* The file that the others are compared with. */
+#define BASE 0
 
 enum verdict {
 	VERDICT_SAME, /* no difference shown */
-	VERDICT_FASTER,
+	VERDICT_FASTER, /* of speeds */
 	VERDICT_SLOWER,
-	VERDICT_HIGHER, /* of percentages */
+	VERDICT_BETTER,
+	VERDICT_WORSE,
+	VERDICT_HIGHER, /* where neither direction is better */
 	VERDICT_LOWER,
 	VERDICT_TOO_FEW, /* under COMPARE_MIN_RUNS on a side */
 	VERDICT_UNITS, /* not the same on both sides: not compared */
+	VERDICT_NO_FIGURE, /* the runs of a side lack the figure: not compared */
 	VERDICT_ONE_SIDED, /* no record at all on the other side */
 };
 
@@ -36,77 +35,78 @@ struct interval {
 struct field {
 	const char *section; /* "params" or "config"; NULL: of the record itself, "bench" */
 	const char *name;
-	const char *label; /* owned: the name, with the section where it is not clear without */
+	char *label; /* the name, with the section where it is ambiguous without */
 	bool varies; /* among the records of one benchmark */
 	bool varies_by_bench; /* from benchmark to benchmark only: the name says it all */
+	bool ignored; /* in matching: that some records lack it is as good as its default */
 };
 
-/* Values and how many records have them: a JSON object of numbers, in order of appearance. */
-typedef json_t *value_set;
-
+/* One side of a row: its runs in one file. */
 struct row_side {
 	json_t **records; /* not owned, only the array */
 	size_t nr_records;
 	double *means; /* of the runs with status ok, ascending */
 	size_t nr_runs;
-	size_t nr_left_out; /* records with another status */
+	size_t nr_left_out; /* records with another status, or with an unknown mean */
+	bool lacks_figure; /* all runs with status ok do */
+	bool units_differ; /* among its own runs */
+	struct record_figure figure; /* of its runs, but the mean; unit is NULL where there is none */
 	double median; /* NaN: no runs */
 	struct interval median_ci;
+
+	/* What follows is against the row's first side, and unused in that one. */
+	enum verdict verdict;
+	double change_pct; /* NaN: no runs on a side; infinite: from 0 */
+	struct interval change_ci;
+	enum record_better better;
+	struct utest test; /* p is NaN where there are too few runs */
+	double p_adjusted; /* for the number of tests; NaN where there is none */
 };
 
 struct row {
 	char *label; /* what tells it from other rows */
 	bool pooled; /* runs of different kinds on one side, as --match has it */
-	struct row_side side[NR_SIDES];
-	const char *unit; /* NULL: no runs, or VERDICT_UNITS */
-	double change_pct; /* NaN: no runs on a side */
-	struct interval change_ci;
-	struct utest test; /* p is NaN where there are too few runs */
-	double p_adjusted; /* for the number of rows with a p; NaN where there is none */
-	enum verdict verdict;
+	const char *figure; /* not owned; NULL: the default one of each record */
+	const char *unit; /* the first one among its runs; NULL: no runs */
+	struct row_side *sides; /* one for each file */
+	size_t nr_sides;
+};
+
+struct file {
+	const char *path;
+	char *name; /* short, in tables: "base", "new" */
+	struct records records;
 };
 
 struct comparison {
-	const char *path[NR_SIDES];
-	struct records records[NR_SIDES];
+	struct file *files;
+	size_t nr_files;
+	const char *figure; /* as asked for: NULL, a name, or "all" */
 	struct field *fields;
 	size_t nr_fields;
+	/* Parameters that some records lack and that were ignored for that: arrays of their values. */
+	json_t *ignored;
 	struct row *rows;
 	size_t nr_rows;
-	size_t nr_tested; /* rows with a p */
+	size_t nr_tested; /* sides with a p */
 	double p_limit; /* what p has to be below for a verdict; NaN where nr_tested is 0 */
 };
 
-/* @record's value of field @name in @section as text, to be freed by free(); NULL: it has none. */
-char *comparison_value(const json_t *record, const char *section, const char *name);
+/* Do @side and the row's first one have a median, or could have with more runs? */
+static inline bool side_is_compared(const struct row_side *side)
+{
+	return side->verdict < VERDICT_UNITS;
+}
 
-/*
- * Values of a field among @nr records, to be released by json_decref(); records without the field
- * do not count. NULL: no memory.
- */
-value_set comparison_values(json_t *const *records, size_t nr, const char *section,
-			    const char *name);
+/* Is any side of @row compared with its first one? */
+static inline bool row_is_compared(const struct row *row)
+{
+	size_t s;
 
-/* Have @a and @b the same values? Their numbers do not matter. */
-bool value_set_equal(value_set a, value_set b);
-
-/* How the records of a row differ in a field. */
-enum row_mix {
-	ROW_SIDES_DIFFER = 1, /* base has other values than new */
-	ROW_SIDE_MIXED = 2, /* one side alone has several */
-};
-
-/*
- * The values of @field in a row, "base->new" where the sides differ; "": it is another benchmark's.
- * @mix (may be NULL): of enum row_mix. NULL: no memory.
- */
-char *comparison_row_value(const struct row *row, const struct field *field, unsigned int *mix);
-
-const char *comparison_verdict(enum verdict v);
-
-/* Formats of compare_opts. Return 0 or -errno. */
-int comparison_print_text(const struct comparison *c, FILE *out);
-int comparison_print_markdown(const struct comparison *c, FILE *out);
-int comparison_print_csv(const struct comparison *c, FILE *out);
+	for (s = 1; s < row->nr_sides; s++)
+		if (side_is_compared(&row->sides[s]))
+			return true;
+	return false;
+}
 
 #endif /* LIB_COMPARE_COMPARISON_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The whole of `bench -C BASE NEW` in its three formats. An input is text: a line with the argument of
+ * The whole of `bench -C BASE NEW...` in its three formats. An input is text: a line with the argument of
  * --match (empty: not given), the records of BASE, a line "--", and the records of NEW; without
  * that line, NEW is BASE.
  */
@@ -17,8 +17,7 @@
 #include <Rmath.h>
 
 #include "lib/compare/compare.h"
-
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#include "lib/util.h"
 
 #define SEPARATOR "--\n"
 
@@ -141,19 +140,17 @@ static void check_output(const char *text, int format)
 	}
 }
 
-/* Fails as users know it: in one line, with nothing printed but where there is nothing to judge. */
-static void check_failure(int ret, const struct compare_opts *opts, const char *text,
-			  const char *err)
+/* Fails as users know it: in one line, with nothing printed but where there is nothing to compare. */
+static void check_failure(int ret, const char *text, const char *err)
 {
-	bool nothing_to_judge = opts->fail_on_slower && ret == -ENODATA && *text;
-
-	fuzz_check(ret == -EINVAL || ret == -EBADMSG || ret == -ENODATA || ret == -E2BIG,
+	fuzz_check(ret == -EINVAL || ret == -EBADMSG || ret == -ENODATA || ret == -ENOMSG ||
+			   ret == -E2BIG,
 		   "compare_files() returns %d: %s", ret, err);
 	fuzz_check(*err && !strchr(err, '\n'), "not one line: '%s'", err);
-	fuzz_check(!*text || nothing_to_judge, "%s, and yet output: %s", err, text);
+	fuzz_check(!*text == (ret != -ENOMSG), "%s, and output: %s", err, text);
 }
 
-static int compare(const char *base, const char *new, const struct compare_opts *opts)
+static int compare(const char *const *paths, size_t nr, const struct compare_opts *opts)
 {
 	bool slower = false;
 	char *text = NULL;
@@ -165,11 +162,11 @@ static int compare(const char *base, const char *new, const struct compare_opts 
 	out = open_memstream(&text, &size);
 	fuzz_check(out, "no memory");
 	memset(err, 'x', sizeof(err));
-	ret = compare_files(base, new, opts, out, &slower, err, sizeof(err));
+	ret = compare_files(paths, nr, opts, out, &slower, err, sizeof(err));
 	fuzz_check(!fclose(out), "no memory");
 	if (ret)
-		check_failure(ret, opts, text, err);
-	else
+		check_failure(ret, text, err);
+	if (!ret || ret == -ENOMSG)
 		check_output(text, opts->format);
 	fuzz_check(!slower || (opts->fail_on_slower && !ret), "slower, though nobody asked");
 	free(text);
@@ -179,24 +176,32 @@ static int compare(const char *base, const char *new, const struct compare_opts 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct compare_opts opts = {};
-	const char *paths[2];
+	const char *paths[4];
 	struct input in;
-	int s, ret, again;
+	int s, ret, again, format;
 
 	split(data, size, &in);
 	for (s = 0; s < 2; s++)
-		paths[s] = fuzz_file(s, in.side[s].data, in.side[s].size);
+		paths[s] = paths[s + 2] = fuzz_file(s, in.side[s].data, in.side[s].size);
 	opts.match = in.match;
-	ret = compare(paths[0], paths[1], &opts);
+	ret = compare(paths, 2, &opts);
 	opts.format = COMPARE_MARKDOWN;
-	again = compare(paths[0], paths[1], &opts);
+	again = compare(paths, 2, &opts);
 	fuzz_check(again == ret, "%d as text, %d as Markdown", ret, again);
 	opts.format = COMPARE_CSV;
 	opts.fail_on_slower = true;
 	opts.fail_on_slower_pct = 5;
-	again = compare(paths[0], paths[1], &opts);
-	fuzz_check(again == ret || (!ret && again == -ENODATA), "%d as text, %d as CSV", ret,
-		   again);
+	again = compare(paths, 2, &opts);
+	fuzz_check(again == ret || (!ret && again == -ENOMSG), "%d as text, %d as CSV", ret, again);
+	/* Each figure, of more files: then there is something to compare, for base is among them. */
+	opts = (struct compare_opts){ .match = in.match, .figure = "all" };
+	for (format = COMPARE_TEXT; format <= COMPARE_CSV; format++) {
+		opts.format = format;
+		again = compare(paths, 4, &opts);
+		fuzz_check(again == ret || again == -ENOMSG || (!again && ret == -ENOMSG) ||
+				   again == -E2BIG,
+			   "%d of two files, %d of four", ret, again);
+	}
 	free(in.match);
 	return 0;
 }
@@ -325,7 +330,11 @@ static const char *const values[] = {
 
 static const char *const units[] = { "M/s", "M ops/s", "%", "\xc2\xb5s|x", "\1\n\xc2\x9b" };
 static const char *const statuses[] = { "ok", "failed", "interrupted" };
-static const char *const sections[] = { "params", "config", "env", "summary" };
+static const char *const sections[] = {
+	"params", "config", "env", "summary", "defaults", "figures"
+};
+static const char *const kinds[] = { "rate", "gauge", "ratio", "time" };
+static const char *const betters[] = { "higher", "lower", "none" };
 static const char *const matches[] = {
 	"bench",
 	"params",
@@ -351,6 +360,11 @@ static json_t *random_mean(struct fuzz_random *r)
 
 static void set_mean(struct fuzz_random *r, json_t *record)
 {
+	json_t *figure;
+	const char *name;
+
+	json_object_foreach(json_object_get(record, "figures"), name, figure)
+		json_object_set_new(figure, "mean", random_mean(r));
 	json_object_set_new(json_object_get(record, "summary"), "mean", random_mean(r));
 }
 
@@ -372,11 +386,32 @@ static json_t *random_value(struct fuzz_random *r)
 	return json_loads(PICK(r, values), JSON_DECODE_ANY, NULL);
 }
 
+/* One more figure, or another one under a name; a record of schema 1 becomes one of schema 2. */
+static void add_figure(struct fuzz_random *r, json_t *record)
+{
+	const char *name = PICK(r, names);
+	json_t *figure;
+
+	if (!json_object_get(record, "figures"))
+		json_object_set_new(record, "figures", json_object());
+	figure = json_pack("{s:s, s:s, s:s, s:o}", "unit", PICK(r, units), "kind", PICK(r, kinds),
+			   "better", PICK(r, betters), "mean",
+			   fuzz_below(r, 4) ? random_mean(r) : json_null());
+	json_object_set_new(json_object_get(record, "figures"), name, figure);
+	if (json_integer_value(json_object_get(record, "schema")) == 1) {
+		json_object_set_new(record, "schema", json_integer(2));
+		json_object_set_new(record, "defaults",
+				    json_deep_copy(json_object_get(record, "params")));
+		json_object_set_new(json_object_get(record, "summary"), "figure",
+				    json_string(name));
+	}
+}
+
 static void mutate_record(struct fuzz_random *r, json_t *record)
 {
 	json_t *section = json_object_get(record, PICK(r, sections));
 
-	switch (fuzz_below(r, 8)) {
+	switch (fuzz_below(r, 9)) {
 	case 0:
 		set_mean(r, record);
 		break;
@@ -395,6 +430,9 @@ static void mutate_record(struct fuzz_random *r, json_t *record)
 		break;
 	case 5:
 		json_object_set_new(record, PICK(r, sections), random_value(r));
+		break;
+	case 6:
+		add_figure(r, record);
 		break;
 	default:
 		json_object_set_new(section, PICK(r, names), random_value(r));

@@ -22,11 +22,10 @@
 #include "lib/compare/compare.h"
 #include "lib/record.h"
 #include "lib/text.h"
-
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#include "lib/util.h"
 
 static char dir[] = "/tmp/test_compare.XXXXXX";
-static char base[sizeof(dir) + 16], new[sizeof(dir) + 16];
+static char base[sizeof(dir) + 16], new[sizeof(dir) + 16], newer[sizeof(dir) + 16];
 
 static int make_dir(void **state)
 {
@@ -35,6 +34,7 @@ static int make_dir(void **state)
 		return -1;
 	snprintf(base, sizeof(base), "%s/base.jsonl", dir);
 	snprintf(new, sizeof(new), "%s/new.jsonl", dir);
+	snprintf(newer, sizeof(newer), "%s/newer.jsonl", dir);
 	return 0;
 }
 
@@ -43,34 +43,35 @@ static int remove_dir(void **state)
 	(void)state;
 	unlink(base);
 	unlink(new);
+	unlink(newer);
 	return rmdir(dir);
 }
+
+static size_t nr_paths; /* 2 unless a test has more */
 
 static int clear(void **state)
 {
 	(void)state;
 	unlink(base);
 	unlink(new);
+	unlink(newer);
+	nr_paths = 2;
 	return 0;
 }
 
 /* ---- records */
 
-/* A record as bench writes them; @edit ("params.a=1,summary.unit=\"%\"", JSON values) alters it. */
-static json_t *make_record(const char *bench, double mean, const char *edit)
+/* A record as bench writes them; @edit ("params.a=1,summary.unit=\"%\"", JSON values; "-": removed) alters it. */
+static void edit_record(json_t *r, const char *edit)
 {
-	json_t *r, *section;
 	char *copy, *save, *word;
+	json_t *section;
 
-	r = json_pack("{s:i, s:s, s:{s:b}, s:{s:i, s:i, s:s}, s:{s:s, s:s}, s:{s:s, s:f}, s:s}",
-		      "schema", 1, "bench", bench, "params", "rb-b2b", 0, "config", "producers", 1,
-		      "duration_s", 10, "attach", "tp", "env", "time", "2026-11-30T11:37:01+00:00",
-		      "host", "vm", "summary", "unit", "M/s", "mean", mean, "status", "ok");
-	assert_non_null(r);
 	copy = strdup(edit ? edit : "");
 	for (word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
 		char *name = strchr(word, '.') ? strchr(word, '.') + 1 : word;
 		char *value = strchr(word, '=');
+		int ret;
 
 		*value++ = '\0';
 		section = r;
@@ -78,17 +79,59 @@ static json_t *make_record(const char *bench, double mean, const char *edit)
 			name[-1] = '\0';
 			section = json_object_get(r, word);
 		}
-		assert_int_equal(json_object_set_new(section, name,
-						     json_loads(value, JSON_DECODE_ANY, NULL)),
-				 0);
+		if (!strcmp(value, "-"))
+			ret = json_object_del(section, name);
+		else
+			ret = json_object_set_new(section, name,
+						  json_loads(value, JSON_DECODE_ANY, NULL));
+		assert_int_equal(ret, 0);
 	}
 	free(copy);
+}
+
+static json_t *make_record(const char *bench, double mean, const char *edit)
+{
+	json_t *r;
+
+	r = json_pack("{s:i, s:s, s:{s:b}, s:{s:i, s:i, s:s}, s:{s:s, s:s}, s:{s:s, s:f}, s:s}",
+		      "schema", 1, "bench", bench, "params", "rb-b2b", 0, "config", "producers", 1,
+		      "duration_s", 10, "attach", "tp", "env", "time", "2026-11-30T11:37:01+00:00",
+		      "host", "vm", "summary", "unit", "M/s", "mean", mean, "status", "ok");
+	assert_non_null(r);
+	edit_record(r, edit);
 	return r;
 }
 
-static void add_record(const char *path, const char *bench, double mean, const char *edit)
+/* The figures of a run of schema 2, all proportional to its mean */
+static const struct {
+	const char *name, *unit, *kind, *better;
+	double scale;
+} figures[] = {
+	{ "drops", "M/s", "rate", "lower", 0.01 },   { "hits", "M/s", "rate", "higher", 1 },
+	{ "latency", "ns/op", "time", "lower", 10 }, { "mem", "KiB", "gauge", "lower", 2 },
+	{ "level", "x", "gauge", "none", 3 },	     { "share", "%", "ratio", "higher", 0.5 },
+};
+
+/* The same of schema 2; the default figure, "hits", is not the first one. */
+static json_t *make_record_2(const char *bench, double mean, const char *edit)
 {
-	json_t *r = make_record(bench, mean, edit);
+	json_t *r = make_record(bench, mean, "schema=2,summary.figure=\"hits\"");
+	json_t *all = json_object();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(figures); i++)
+		json_object_set_new(all, figures[i].name,
+				    json_pack("{s:s, s:s, s:s, s:f}", "unit", figures[i].unit,
+					      "kind", figures[i].kind, "better", figures[i].better,
+					      "mean", mean * figures[i].scale));
+	json_object_set_new(r, "figures", all);
+	json_object_set_new(r, "defaults", json_pack("{s:b}", "rb-b2b", 0));
+	edit_record(r, edit);
+	return r;
+}
+
+static void append(const char *path, json_t *r)
+{
 	int fd = open(path, O_RDWR | O_APPEND | O_CREAT, 0600);
 
 	assert_true(fd >= 0);
@@ -97,12 +140,27 @@ static void add_record(const char *path, const char *bench, double mean, const c
 	json_decref(r);
 }
 
-/* @n runs, evenly from 3.5 % below @mean to 3.5 % above it, in some order. */
+static void add_record(const char *path, const char *bench, double mean, const char *edit)
+{
+	append(path, make_record(bench, mean, edit));
+}
+
+/* The means of @n runs, evenly from 3.5 % below @mean to 3.5 % above it, in some order */
+static double mean_of_run(size_t i, size_t n, double mean)
+{
+	return n == 1 ? mean : mean * (0.965 + 0.07 * (i * 11 % n) / (n - 1));
+}
+
 static void add_runs(const char *path, const char *bench, size_t n, double mean, const char *edit)
 {
 	for (size_t i = 0; i < n; i++)
-		add_record(path, bench,
-			   n == 1 ? mean : mean * (0.965 + 0.07 * (i * 11 % n) / (n - 1)), edit);
+		append(path, make_record(bench, mean_of_run(i, n, mean), edit));
+}
+
+static void add_runs_2(const char *path, const char *bench, size_t n, double mean, const char *edit)
+{
+	for (size_t i = 0; i < n; i++)
+		append(path, make_record_2(bench, mean_of_run(i, n, mean), edit));
 }
 
 /* ---- running it */
@@ -112,13 +170,14 @@ static bool slower;
 
 static int run(const struct compare_opts *opts, char **text)
 {
+	const char *const paths[] = { base, new, newer, base, new, newer, base, new, newer, base };
 	size_t size;
 	FILE *out = open_memstream(text, &size);
 	int ret;
 
 	memset(err, 0, sizeof(err));
 	slower = false;
-	ret = compare_files(base, new, opts, out, &slower, err, sizeof(err));
+	ret = compare_files(paths, nr_paths, opts, out, &slower, err, sizeof(err));
 	fclose(out);
 	assert_int_equal(ret < 0, err[0] != '\0');
 	assert_null(strchr(err, '\n'));
@@ -146,6 +205,17 @@ static void run_bad(struct compare_opts opts, int want)
 
 #define bad(want, ...) run_bad((struct compare_opts){ __VA_ARGS__ }, want)
 
+/* Where nothing can be compared there is a text all the same. */
+static char *run_nothing(struct compare_opts opts)
+{
+	char *text;
+
+	assert_int_equal(run(&opts, &text), -ENOMSG);
+	return text;
+}
+
+#define nothing(...) run_nothing((struct compare_opts){ __VA_ARGS__ })
+
 static void check_has(const char *text, const char *part)
 {
 	if (!strstr(text, part))
@@ -156,6 +226,19 @@ static void check_has_not(const char *text, const char *part)
 {
 	if (strstr(text, part))
 		fail_msg("'%s' is in:\n%s", part, text);
+}
+
+static void check_width(const char *text)
+{
+	char *copy = strdup(text), *line, *rest = copy;
+
+	while ((line = strsep(&rest, "\n"))) {
+		if (text_width(line) > COMPARE_WIDTH)
+			fail_msg("%zu columns: '%s'", text_width(line), line);
+		if (*line && line[strlen(line) - 1] == ' ')
+			fail_msg("a blank at the end: '%s'", line);
+	}
+	free(copy);
 }
 
 /* ---- CSV, read back as RFC 4180 has it */
@@ -228,6 +311,15 @@ static double csv_number(const struct csv *csv, size_t row, const char *head)
 
 /* ---- verdicts */
 
+static bool is_slower(double pct)
+{
+	char *text;
+
+	text = good(.fail_on_slower = true, .fail_on_slower_pct = pct);
+	free(text);
+	return slower;
+}
+
 static void with_itself(void **state)
 {
 	char *text;
@@ -282,8 +374,8 @@ static void verdicts(void **state)
 	assert_string_equal(csv_get(&csv, 1, "verdict"), "faster");
 	assert_string_equal(csv_get(&csv, 2, "verdict"), "slower");
 	assert_string_equal(csv_get(&csv, 3, "verdict"), "~");
-	assert_string_equal(csv_get(&csv, 4, "verdict"), "higher");
-	assert_string_equal(csv_get(&csv, 5, "verdict"), "lower");
+	assert_string_equal(csv_get(&csv, 4, "verdict"), "worse");
+	assert_string_equal(csv_get(&csv, 5, "verdict"), "better");
 	assert_string_equal(csv_get(&csv, 1, "p_method"), "exact");
 	/* Nothing in common, 8 a side: 2 of the C(16, 8) = 12870 ways */
 	assert_true(fabs(csv_number(&csv, 1, "p") - 2 / 12870.0) < 1e-15);
@@ -430,15 +522,27 @@ static void zero_rates(void **state)
 	assert_string_equal(csv_get(&csv, 1, "verdict"), "slower");
 	assert_true(csv_number(&csv, 1, "change_pct") == -100);
 	assert_string_equal(csv_get(&csv, 2, "verdict"), "faster");
-	assert_true(csv_number(&csv, 2, "change_pct") == INFINITY);
+	assert_string_equal(csv_get(&csv, 2, "change_pct"), "");
+	assert_string_equal(csv_get(&csv, 2, "change_ci95_low_pct"), "");
 	assert_string_equal(csv_get(&csv, 3, "verdict"), "~");
 	assert_true(csv_number(&csv, 3, "change_pct") == 0);
 	assert_string_equal(csv_get(&csv, 3, "p_method"), "exact_ties");
 	free(text);
 	text = good();
 	check_has(text, "-100%");
-	check_has(text, "+inf%");
+	check_has(text, "\nstarted                     0         102.5            -  0.0022\n"
+			"  6+6 runs, M/s          0..0  100.0..105.0            -  faster\n");
+	check_has(text, "0.00%  1.0000\n");
+	check_has_not(text, "inf");
+	check_has_not(text, "nan");
 	free(text);
+	/* More by any percentage */
+	assert_false(is_slower(1e9));
+	for (i = 0; i < 6; i++) {
+		add_record(base, "false", 0, "summary.unit=\"%\"");
+		add_record(new, "false", 1 + i, "summary.unit=\"%\"");
+	}
+	assert_true(is_slower(1e9));
 }
 
 static void many_runs_are_approximated(void **state)
@@ -583,26 +687,40 @@ static void nothing_in_common(void **state)
 	(void)state;
 	add_runs(base, "rb", 8, 100, "config.attach=\"tp\"");
 	add_runs(new, "rb", 8, 100, "config.attach=\"fentry\"");
-	text = good();
+	text = nothing();
 	check_has(text, "\nNothing to compare: no row is on both sides.\n");
 	check_has(text, "\n  attach: tp -> fentry\n");
 	check_has_not(text, "Mann");
+	assert_string_equal(err, "nothing to compare: no row of base is in new (attach: tp -> "
+				 "fentry; see --match)");
 	free(text);
 	/* An option that one of the two versions did not have yet */
 	clear(NULL);
 	add_runs(base, "rb", 8, 100, NULL);
 	add_runs(new, "rb", 8, 100, "params.rb-new=1");
-	text = good();
+	text = nothing();
 	check_has(text, "\n  rb-new: absent -> 1\n");
 	free(text);
 	/* Other benchmarks have other options: that goes without saying. */
 	clear(NULL);
 	add_runs(base, "rb", 8, 100, NULL);
 	add_runs(new, "bloom", 8, 100, "params={\"nr-hashes\":3}");
-	text = good();
+	text = nothing();
 	check_has(text, "\n  bench: rb -> bloom\n");
 	check_has_not(text, "nr-hashes: ");
 	free(text);
+	/* No more than fits on a line, and harmless */
+	clear(NULL);
+	add_runs(base, "rb", 8, 100, "config.a=1,config.b=\"\\u001b[2J\"");
+	add_runs(new, "rb", 8, 100,
+		 "config.a=\"a-value-that-is-longer-than-any-message-should-be\",config.b=2,"
+		 "config.c=\"a-value-that-is-longer-than-any-message-should-be\",config.d=4");
+	free(nothing());
+	check_has(err, "(a: 1 -> a-value-that-is-longer-than-any-message-should-be; ...");
+	check_has(err, "d: absent -> 4; see --match)");
+	check_has_not(err, "\33");
+	assert_true(strlen(err) < 200);
+	free(nothing(.format = COMPARE_CSV));
 }
 
 static void units_differ(void **state)
@@ -625,6 +743,11 @@ static void units_differ(void **state)
 	assert_string_equal(csv_get(&csv, 2, "change_pct"), "");
 	assert_string_equal(csv_get(&csv, 2, "base_median"), "");
 	free(text);
+	text = nothing(.match = "params");
+	check_has(text, "\nNothing to compare.\n");
+	assert_string_equal(err, "nothing to compare: in no row do all runs have one figure in one "
+				 "unit: try --figure or --match");
+	free(text);
 }
 
 /* ---- --match */
@@ -636,7 +759,7 @@ static void match_holds_benchmarks_against_each_other(void **state)
 	(void)state;
 	add_runs(base, "rb-custom", 8, 100, NULL);
 	add_runs(new, "rb-libbpf", 8, 130, NULL);
-	text = good();
+	text = nothing();
 	check_has(text, "no row is on both sides");
 	free(text);
 	text = good(.match = "params,config");
@@ -730,11 +853,11 @@ static void match_refuses(void **state)
 	/* Before any file is looked at */
 	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
 		bad(-EINVAL, .match = wrong[i]);
-		check_has(err, "' is not allowed: it takes a comma list of bench, params, config");
+		check_has(err, "': expected a comma list of bench, params, config");
 	}
 	bad(-EINVAL, .match = "params,foo.x");
 	word = "foo.x";
-	snprintf(want, sizeof(want), "--match: '%s' is not allowed", word);
+	snprintf(want, sizeof(want), "--match: invalid value '%s': expected ", word);
 	check_has(err, want);
 
 	add_runs(base, "rb", 8, 100, NULL);
@@ -742,6 +865,387 @@ static void match_refuses(void **state)
 	bad(-EINVAL, .match = "bench,config.producer");
 	assert_string_equal(err, "--match: no record has a field 'config.producer'");
 	free(good(.match = "bench,bench,config.producers,params.rb-b2b"));
+}
+
+/* ---- options that one version has and another has not */
+
+/* Schema 1 has no defaults; schema 2 says itself whether a value is one. */
+static void lacking_params_at_their_default(void **state)
+{
+	const char *const with = "params.x=5,defaults.x=5";
+	char *text;
+	int swap;
+
+	(void)state;
+	for (swap = 0; swap < 2; swap++) {
+		clear(NULL);
+		add_runs(swap ? new : base, "old", 8, 100, NULL);
+		add_runs_2(swap ? base : new, "old", 8, 100, with);
+		add_runs_2(swap ? new : base, "rb", 8, 100, NULL);
+		add_runs_2(swap ? base : new, "rb", 8, 100, with);
+		text = good();
+		check_has(text, "\nold              ");
+		check_has(text, "\nrb               ");
+		check_has(
+			text,
+			"\nall:  rb-b2b=false, producers=1, duration_s=10, attach=tp\n"
+			"note: ignored, since some runs lack it and others have its default: x=5\n");
+		check_has_not(text, "Only in");
+		free(text);
+	}
+	/* As a whole section of --match too, but not where it is asked for singly */
+	free(good(.match = "params"));
+	free(nothing(.match = "bench,params.x"));
+	/* Where it is not matched by, it is a difference like any other. */
+	text = good(.match = "config");
+	check_has(text, "x=5->absent");
+	check_has_not(text, "ignored");
+	free(text);
+}
+
+static void lacking_params_at_other_values(void **state)
+{
+	char *text;
+
+	(void)state;
+	add_runs_2(base, "rb", 8, 100, NULL);
+	add_runs_2(new, "rb", 8, 100, "params.x=6,defaults.x=5");
+	text = nothing();
+	check_has(text, "\n  x: absent -> 6\n");
+	check_has_not(text, "ignored");
+	free(text);
+	clear(NULL);
+	add_runs_2(base, "rb", 8, 100, "params.x=6,defaults.x=5");
+	add_runs_2(new, "rb", 8, 100, NULL);
+	free(nothing());
+	/* No default is known. */
+	clear(NULL);
+	add_runs_2(base, "rb", 8, 100, NULL);
+	add_runs(new, "rb", 8, 100, "params.x=5");
+	free(nothing());
+	clear(NULL);
+	add_runs_2(base, "rb", 8, 100, NULL);
+	add_runs_2(new, "rb", 8, 100, "params.x=5");
+	free(nothing());
+	/* Both have it, so that defaults do not matter. */
+	clear(NULL);
+	add_runs_2(base, "rb", 8, 100, "params.x=5,defaults.x=5");
+	add_runs_2(new, "rb", 8, 100, "params.x=6,defaults.x=6");
+	text = nothing();
+	check_has(text, "\n  x: 5 -> 6\n");
+	free(text);
+	clear(NULL);
+	add_runs_2(base, "rb", 8, 100, "params.x=5,defaults.x=5");
+	add_runs_2(new, "rb", 8, 100, "params.x=5,defaults.x=6");
+	check_has(text = good(), "all:  rb-b2b=false, x=5, ");
+	free(text);
+}
+
+/* The new version was run with its default and with another value. */
+static void lacking_params_that_vary(void **state)
+{
+	struct csv csv;
+	char *text;
+
+	(void)state;
+	add_runs_2(base, "rb", 8, 100, NULL);
+	add_runs_2(new, "rb", 8, 300, "params.x=6,defaults.x=5");
+	add_runs_2(new, "rb", 8, 125, "params.x=5,defaults.x=5");
+	/* The same option with another default is not base's "rb". */
+	add_runs_2(new, "rb", 8, 500, "params.x=5,defaults.x=6");
+	text = good(.format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	assert_int_equal(csv.rows, 1 + 3);
+	assert_string_equal(csv_get(&csv, 1, "row"), "rb");
+	assert_true(fabs(csv_number(&csv, 1, "change_pct") - 25) < 1e-9);
+	assert_string_equal(csv_get(&csv, 2, "row"), "rb x=6");
+	assert_string_equal(csv_get(&csv, 2, "verdict"), "one side only");
+	assert_string_equal(csv_get(&csv, 3, "row"), "rb x=5");
+	assert_string_equal(csv_get(&csv, 3, "verdict"), "one side only");
+	free(text);
+	text = good();
+	check_has(text,
+		  "\nnote: ignored, since some runs lack it and others have its default: x=5\n");
+	free(text);
+}
+
+/* ---- figures */
+
+static void a_1_against_a_2(void **state)
+{
+	char *text;
+
+	(void)state;
+	add_runs(base, "rb", 8, 100, "summary.drops_mean=2,summary.report=\"hits_drops\"");
+	add_runs_2(new, "rb", 8, 125, NULL);
+	text = good();
+	check_has(text, "\nrb                      100.0         125.0         +25.0%  0.0002\n"
+			"  8+8 runs, M/s  96.50..103.5  120.6..129.4  +21.3..+28.8%  faster\n");
+	free(text);
+	text = good(.figure = "drops");
+	check_has(text, "\nrb drops                2.000         1.250         -37.5%  0.0002\n");
+	check_has(text, "  better\n");
+	free(text);
+}
+
+static void figures_and_directions(void **state)
+{
+	static const struct {
+		const char *row, *unit, *up, *down;
+	} want[] = {
+		/* The default one first, the others in the order of the record */
+		{ "rb hits", "M/s", "faster", "slower" },
+		{ "rb drops", "M/s", "worse", "better" },
+		{ "rb latency", "ns/op", "slower", "faster" },
+		{ "rb mem", "KiB", "worse", "better" },
+		{ "rb level", "x", "higher", "lower" },
+		{ "rb share", "%", "better", "worse" },
+	};
+	char *text;
+	struct csv csv;
+	int up;
+	size_t i;
+
+	(void)state;
+	for (up = 0; up < 2; up++) {
+		clear(NULL);
+		add_runs_2(base, "rb", 8, 100, NULL);
+		add_runs_2(new, "rb", 8, up ? 125 : 80, NULL);
+		text = good(.figure = "all", .format = COMPARE_CSV);
+		csv_parse(&csv, text);
+		assert_int_equal(csv.rows, 1 + ARRAY_SIZE(want));
+		for (i = 0; i < ARRAY_SIZE(want); i++) {
+			assert_string_equal(csv_get(&csv, 1 + i, "row"), want[i].row);
+			assert_string_equal(csv_get(&csv, 1 + i, "figure"), want[i].row + 3);
+			assert_string_equal(csv_get(&csv, 1 + i, "unit"), want[i].unit);
+			assert_string_equal(csv_get(&csv, 1 + i, "verdict"),
+					    up ? want[i].up : want[i].down);
+		}
+		free(text);
+		text = good(.figure = "latency", .fail_on_slower = true, .fail_on_slower_pct = 24);
+		check_has(text, "\nrb latency ");
+		assert_int_equal(slower, up);
+		free(text);
+	}
+	/* By default no row says which figure it is. */
+	text = good();
+	check_has(text, "\nrb               ");
+	check_has_not(text, "hits");
+	free(text);
+}
+
+static void figures_that_runs_lack(void **state)
+{
+	char *text;
+	struct csv csv;
+
+	(void)state;
+	add_runs_2(base, "rb", 8, 100, NULL);
+	add_runs_2(new, "rb", 8, 100, "figures.mem=-");
+	add_runs(base, "ops", 8, 100, NULL);
+	add_runs(new, "ops", 8, 100, NULL);
+	add_runs(base, "failed", 8, 100, "status=\"failed\"");
+	add_runs(new, "failed", 8, 100, "status=\"failed\"");
+	text = good(.figure = "mem");
+	check_has(text, "\nNot compared, since runs lack the figure:\n"
+			"  rb mem (in new)\n  ops mem (in base, new)\n");
+	check_has(text, "\nfailed mem ");
+	free(text);
+	text = good(.figure = "all", .format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	assert_int_equal(csv.rows, 1 + 6 + 1 + 1);
+	assert_string_equal(csv_get(&csv, 4, "row"), "rb mem");
+	assert_string_equal(csv_get(&csv, 4, "verdict"), "no such figure");
+	assert_string_equal(csv_get(&csv, 7, "row"), "ops hits");
+	assert_string_equal(csv_get(&csv, 8, "row"), "failed");
+	free(text);
+	/* An unknown mean is no 0. */
+	add_runs_2(base, "rb", 1, 100, "figures.share=-,summary.mean=null");
+	text = good(.format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	assert_int_equal(csv_number(&csv, 1, "base_runs"), 8);
+	assert_int_equal(csv_number(&csv, 1, "base_left_out"), 1);
+	free(text);
+}
+
+static void figures_that_no_run_has(void **state)
+{
+	(void)state;
+	add_runs(base, "rb", 4, 100, NULL);
+	add_runs_2(new, "rb", 4, 100, NULL);
+	bad(-EINVAL, .figure = "lateny");
+	assert_string_equal(err,
+			    "--figure: no record has a figure 'lateny' (did you mean 'latency'?): "
+			    "expected all, hits, drops, latency, mem, level, share");
+	bad(-EINVAL, .figure = "\33x");
+	assert_string_equal(err,
+			    "--figure: no record has a figure '?x': expected all, hits, drops, "
+			    "latency, mem, level, share");
+	clear(NULL);
+	add_runs(base, "rb", 4, 100, "status=\"failed\"");
+	add_runs(new, "rb", 4, 100, "status=\"failed\"");
+	bad(-EINVAL, .figure = "hits");
+	assert_string_equal(err, "--figure: no record has a figure 'hits'");
+}
+
+/* Default figures of other names but in the same unit are compared, and the label says so. */
+static void default_figures_that_differ(void **state)
+{
+	char *text;
+
+	(void)state;
+	add_runs_2(base, "rb", 8, 100, NULL);
+	add_runs_2(new, "rb", 8, 100, "summary.figure=\"drops\"");
+	text = good();
+	check_has(text, "\nrb figure=hits->drops ");
+	free(text);
+}
+
+/* ---- more than two files */
+
+static void add_three_files(void)
+{
+	nr_paths = 3;
+	add_runs(base, "rb", 8, 100, NULL);
+	add_runs(new, "rb", 8, 125, "env.host=\"b\"");
+	add_runs_2(newer, "rb", 8, 80, "params.x=5,defaults.x=5");
+	add_runs(base, "pb", 8, 100, NULL);
+	add_runs(newer, "pb", 3, 50, NULL);
+	add_runs(new, "bloom", 8, 100, NULL);
+	add_runs(newer, "bloom", 1, 100, NULL);
+	add_runs(base, "ops", 8, 100, NULL);
+	add_runs(new, "ops", 8, 100, NULL);
+	add_runs(newer, "ops", 8, 100, "summary.unit=\"M ops/s\"");
+	add_runs(base, "count", 8, 100, NULL);
+}
+
+static void three_files(void **state)
+{
+	char *text;
+
+	(void)state;
+	add_three_files();
+	text = good(.fail_on_slower = true, .fail_on_slower_pct = 19);
+	assert_true(slower);
+	check_has(text,
+		  "\nnote: ignored, since some runs lack it and others have its default: x=5\n");
+	check_has(text, "\nEnvironments differ:\n  host:\n    base, newer: vm\n"
+			"    new: b (8 runs), vm (16 runs)\n");
+	check_has(text, "\n"
+			"                            base            new                newer\n"
+			"rb                         100.0          125.0                80.00\n"
+			"  8 runs each, M/s  96.50..103.5  +25.0% faster        -20.0% slower\n"
+			"pb                         100.0              -                50.00\n"
+			"  8+0+3 runs, M/s   96.50..103.5                 -50.0% too few runs\n"
+			"ops                        100.0          100.0                    -\n"
+			"  8 runs each, M/s  96.50..103.5        0.00% ~         units differ\n\n");
+	check_has(text, "\nNot compared, for their units differ:\n  ops\n");
+	check_has(text, "\nOnly in base:\n  count (8 runs)\n");
+	check_has(text, "\nNot in base:\n  bloom (new: 8 runs, newer: 1 run)\n");
+	check_has(text, "\nFor a verdict among 3 tests p has to be below 0.0333,");
+	free(text);
+	text = good(.format = COMPARE_MARKDOWN);
+	check_has(text, "\n- host: base, newer: vm; new: b (8 runs), vm (16 runs)\n");
+	check_has(text, "\n|  | unit | runs | base | new | newer |\n");
+	check_has(text, "\n| rb | M/s | 8 each | 100.0 (96.50..103.5) | 125.0 (+25.0% faster) | "
+			"80.00 (-20.0% slower) |\n");
+	check_has(text, "\n| pb | M/s | 8+0+3 | 100.0 (96.50..103.5) | - | "
+			"50.00 (-50.0% too few runs) |\n");
+	free(text);
+}
+
+/* A line for each row and each file but the first, if one of the two has the row. */
+static void three_files_as_csv(void **state)
+{
+	static const struct {
+		const char *row, *file, *verdict;
+	} want[] = {
+		{ "rb", new, "faster" },
+		{ "rb", newer, "slower" },
+		{ "pb", new, "one side only" },
+		{ "pb", newer, "too few runs" },
+		{ "ops", new, "~" },
+		{ "ops", newer, "units differ" },
+		{ "count", new, "one side only" },
+		{ "count", newer, "one side only" },
+		{ "bloom", new, "one side only" },
+		{ "bloom", newer, "one side only" },
+	};
+	struct csv csv;
+	char *text;
+	size_t i;
+
+	(void)state;
+	add_three_files();
+	text = good(.format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	assert_int_equal(csv.rows, 1 + ARRAY_SIZE(want));
+	for (i = 0; i < ARRAY_SIZE(want); i++) {
+		assert_string_equal(csv_get(&csv, 1 + i, "row"), want[i].row);
+		assert_string_equal(csv_get(&csv, 1 + i, "file"), want[i].file);
+		assert_string_equal(csv_get(&csv, 1 + i, "verdict"), want[i].verdict);
+	}
+	/* Three tests: the two with the least p have 3 / 2 of it. */
+	assert_true(fabs(csv_number(&csv, 2, "p_adjusted") - 3 / 12870.0) < 1e-15);
+	free(text);
+	/* One line for each row that both are in, as if they were the only files */
+	nr_paths = 2;
+	text = good(.format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	assert_string_equal(csv_get(&csv, 1, "file"), new);
+	assert_string_equal(csv_get(&csv, 1, "figure"), "hits");
+	free(text);
+}
+
+/* What base lacks, two others have at their defaults, which need not be the same. */
+static void lacking_params_of_three_files(void **state)
+{
+	struct csv csv;
+	char *text;
+
+	(void)state;
+	nr_paths = 3;
+	add_runs_2(base, "rb", 8, 100, NULL);
+	add_runs_2(new, "rb", 8, 125, "params.x=5,defaults.x=5");
+	add_runs_2(newer, "rb", 8, 80, "params.x=6,defaults.x=6,params.y=1,defaults.y=1");
+	text = good(.format = COMPARE_CSV);
+	csv_parse(&csv, text);
+	assert_int_equal(csv.rows, 1 + 2);
+	assert_string_equal(csv_get(&csv, 1, "verdict"), "faster");
+	assert_string_equal(csv_get(&csv, 2, "verdict"), "slower");
+	free(text);
+	text = good();
+	check_has(text, "lack it and others have its default: x=5,\n      x=6, y=1\n");
+	free(text);
+	/* Only the third file lacks it. */
+	clear(NULL);
+	nr_paths = 3;
+	add_runs_2(base, "rb", 8, 100, "params.x=5,defaults.x=5");
+	add_runs_2(new, "rb", 8, 125, "params.x=5,defaults.x=5");
+	add_runs_2(newer, "rb", 8, 80, NULL);
+	text = good(.fail_on_slower = true);
+	assert_true(slower);
+	free(text);
+}
+
+/* As many as fit, and the others in a table below; names that are not distinct become numbers. */
+static void many_files(void **state)
+{
+	char *text;
+
+	(void)state;
+	nr_paths = 10;
+	add_runs(base, "rb", 8, 100, NULL);
+	add_runs(new, "rb", 8, 125, NULL);
+	add_runs(newer, "rb", 8, 80, NULL);
+	text = good();
+	check_width(text);
+	check_has(text, "\nfile 10: ");
+	check_has(text, "  base         file 2         file 3   file 4         file 5\n"
+			"rb\n  8 runs each, M/s\n");
+	check_has(text, "  base         file 6   file 7         file 8         file 9\n");
+	check_has(text, "  base  file 10\n");
+	free(text);
 }
 
 /* ---- env */
@@ -798,19 +1302,6 @@ static void env_long_values(void **state)
 
 /* ---- how it looks */
 
-static void check_width(const char *text)
-{
-	char *copy = strdup(text), *line, *rest = copy;
-
-	while ((line = strsep(&rest, "\n"))) {
-		if (text_width(line) > COMPARE_WIDTH)
-			fail_msg("%zu columns: '%s'", text_width(line), line);
-		if (*line && line[strlen(line) - 1] == ' ')
-			fail_msg("a blank at the end: '%s'", line);
-	}
-	free(copy);
-}
-
 static void make_wide_records(void)
 {
 	static const double scales[] = { 1e-300, 1e-7, 0.00123, 0.1, 1, 12345, 1e7, 1e300 };
@@ -848,6 +1339,11 @@ static void never_wider_than_75_columns(void **state)
 	text = good(.match = "config");
 	check_width(text);
 	check_has(text, " values)");
+	free(text);
+	assert_int_equal(link(base, newer), 0);
+	nr_paths = 4;
+	text = good();
+	check_width(text);
 	free(text);
 	/* And as it mostly is */
 	clear(NULL);
@@ -1039,15 +1535,6 @@ static void untested_rows_do_not_count(void **state)
 
 /* ---- --fail-on-slower */
 
-static bool is_slower(double pct)
-{
-	char *text;
-
-	text = good(.fail_on_slower = true, .fail_on_slower_pct = pct);
-	free(text);
-	return slower;
-}
-
 static void fail_on_slower(void **state)
 {
 	(void)state;
@@ -1066,7 +1553,7 @@ static void fail_on_slower(void **state)
 	assert_false(slower);
 }
 
-/* Much slower, but not shown to be so; higher percentages are not slower either. */
+/* Much slower, but not shown to be so */
 static void fail_on_slower_takes_evidence(void **state)
 {
 	(void)state;
@@ -1074,9 +1561,21 @@ static void fail_on_slower_takes_evidence(void **state)
 	add_runs(new, "a", 8, 100, NULL);
 	add_runs(base, "few", 3, 100, NULL);
 	add_runs(new, "few", 3, 10, NULL);
+	assert_false(is_slower(0));
+}
+
+/* Where lower is better, what rises is worse. */
+static void fail_on_slower_by_direction(void **state)
+{
+	(void)state;
 	add_runs(base, "false", 8, 2, "summary.unit=\"%\"");
 	add_runs(new, "false", 8, 1, "summary.unit=\"%\"");
 	assert_false(is_slower(0));
+	clear(NULL);
+	add_runs(base, "false", 8, 2, "summary.unit=\"%\"");
+	add_runs(new, "false", 8, 3, "summary.unit=\"%\"");
+	assert_true(is_slower(49));
+	assert_false(is_slower(51));
 }
 
 static void fail_on_slower_must_be_able_to(void **state)
@@ -1084,16 +1583,21 @@ static void fail_on_slower_must_be_able_to(void **state)
 	char *text;
 
 	(void)state;
-	add_runs(base, "few", 3, 100, NULL);
-	add_runs(new, "few", 3, 10, NULL);
-	add_runs(base, "false", 8, 2, "summary.unit=\"%\"");
-	add_runs(new, "false", 8, 1, "summary.unit=\"%\"");
-	add_runs(base, "only-here", 8, 2, NULL);
-	assert_int_equal(run(&(struct compare_opts){ .fail_on_slower = true }, &text), -ENODATA);
-	assert_string_equal(err, "--fail-on-slower: nothing to judge: no row of rates has the 4 "
-				 "runs on each side that a verdict takes");
+	add_runs_2(base, "few", 3, 100, NULL);
+	add_runs_2(new, "few", 3, 10, NULL);
+	add_runs_2(base, "only-here", 8, 2, NULL);
+	text = nothing(.fail_on_slower = true);
+	assert_string_equal(err,
+			    "--fail-on-slower: nothing to judge: no row has the 4 runs on each "
+			    "side that a verdict requires");
 	/* The table is there all the same. */
 	check_has(text, "too few runs");
+	free(text);
+	/* No direction is the bad one. */
+	add_runs_2(base, "few", 3, 100, NULL);
+	add_runs_2(new, "few", 3, 10, NULL);
+	text = nothing(.fail_on_slower = true, .figure = "level");
+	check_has(text, "lower\n");
 	free(text);
 }
 
@@ -1136,12 +1640,13 @@ static void bad_files_are_named(void **state)
 static void output_that_fails(void **state)
 {
 	struct compare_opts opts = {};
+	const char *const paths[] = { base, new };
 	FILE *full = fopen("/dev/full", "w");
 
 	(void)state;
 	add_runs(base, "rb", 4, 100, NULL);
 	add_runs(new, "rb", 4, 100, NULL);
-	assert_int_equal(compare_files(base, new, &opts, full, NULL, err, sizeof(err)), -ENOSPC);
+	assert_int_equal(compare_files(paths, 2, &opts, full, NULL, err, sizeof(err)), -ENOSPC);
 	assert_string_equal(err, "cannot write the comparison: No space left on device");
 	fclose(full);
 }
@@ -1267,6 +1772,18 @@ int main(void)
 		test_of(match_by_machine),
 		test_of(match_with_absent_fields),
 		test_of(match_refuses),
+		test_of(lacking_params_at_their_default),
+		test_of(lacking_params_at_other_values),
+		test_of(lacking_params_that_vary),
+		test_of(a_1_against_a_2),
+		test_of(figures_and_directions),
+		test_of(figures_that_runs_lack),
+		test_of(figures_that_no_run_has),
+		test_of(default_figures_that_differ),
+		test_of(three_files),
+		test_of(three_files_as_csv),
+		test_of(lacking_params_of_three_files),
+		test_of(many_files),
 		test_of(env_differences),
 		test_of(env_that_is_mixed),
 		test_of(env_long_values),
@@ -1279,6 +1796,7 @@ int main(void)
 		test_of(untested_rows_do_not_count),
 		test_of(fail_on_slower),
 		test_of(fail_on_slower_takes_evidence),
+		test_of(fail_on_slower_by_direction),
 		test_of(fail_on_slower_must_be_able_to),
 		test_of(bad_files_are_named),
 		test_of(output_that_fails),
