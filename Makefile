@@ -306,13 +306,13 @@ vmtest-kernel: vm-deps
 		--add $(O)/static/tests/confine --timeout 1200 \
 		--out '$(O)/vmtest-kernel/$(subst /,_,$(KERNEL))' $(VMTEST_ARGS)
 
-# README's table of what runs where: as root, after vmtest, and those of vmtest-kernel and vmtest-arm64
+# The table of what runs where in docs/kernels.md: as root, after vmtest, and those of vmtest-kernel and vmtest-arm64
 # that were run.
 matrix_arm64 := $(wildcard $(O)/vmtest-arm64/results.tsv)
 .PHONY: matrix
 matrix: $(BIN)
 	$(Q)PATH=$(abspath $(dir $(BIN))):$$PATH RESULTS=$(O)/here.tsv tests/guest/suite benchmarks
-	$(Q)scripts/matrix.sh --update README.md \
+	$(Q)scripts/matrix.sh --update docs/kernels.md \
 		"$$(uname -r | cut -d. -f1,2), $$(uname -m | tr _ -) (test machine)=$(O)/here.tsv" \
 		'6.1, x86-64 (Debian 12)=$(O)/vmtest/results.tsv' \
 		$(matrix_arm64:%='6.1$(comma) arm64 (Debian 12)=%') \
@@ -322,6 +322,11 @@ matrix: $(BIN)
 C_FILES = $(sort $(wildcard *.[ch] lib/*.[ch] lib/*/*.[ch] benchs/*.[ch] progs/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 SH_FILES = $(sort $(wildcard scripts/*.sh benchs/*.sh) tests/run tests/tap-exec $(wildcard tests/fuzz/*.sh) .ci/run $(wildcard tests/guest/suite tests/guest/init))
 BATS_FILES = $(sort $(wildcard tests/*.bats tests/*.bash))
+
+# What the tables in the program say, in the documents
+.PHONY: docs
+docs: $(BIN)
+	$(Q)BENCH=$(abspath $(BIN)) scripts/docs.sh
 
 .PHONY: check-format
 check-format:

@@ -11,23 +11,25 @@
 
 #define NR_LOOPS_MAX (1 << 23) /* the kernel's BPF_MAX_LOOPS */
 
-#define NR_CALLS 1000 /* a trigger, where that stays short */
+#define NR_CALLS 1000 /* per trigger, where that stays short */
 
 /*
- * Callbacks a trigger, at most. The count goes up when the trigger returns, and a CPU that runs
+ * Callbacks per trigger, at most. The count goes up when the trigger returns, and a CPU that runs
  * it does nothing else meanwhile (preemption is off): so it has to return soon, whatever
  * --nr_loops is. At 4 to 9 ns a callback this is about 1 ms at most. It is a fixed number and not
  * a measured time, so that all runs do the same.
  */
 #define LOOPS_PER_TRIGGER (1 << 17)
 
-static long long arg_nr_loops;
+struct bpf_loop_params {
+	long long nr_loops;
+};
 
 static const struct opt bpf_loop_opts[] = {
 	{ .name = "nr_loops",
 	  .arg = "NUM",
 	  .type = OPT_NUM,
-	  .dest = &arg_nr_loops,
+	  .at = offsetof(struct bpf_loop_params, nr_loops),
 	  .def = 10,
 	  .min = 1,
 	  .max = NR_LOOPS_MAX,
@@ -38,6 +40,7 @@ static const struct opt bpf_loop_opts[] = {
 struct bpf_loop_ctx {
 	struct bpf_loop_bpf *skel;
 	int prog_fd;
+	uint32_t loops_per_call;
 	uint64_t hits_per_trigger;
 	struct bench_counter *triggers; /* of each producer */
 };
@@ -46,70 +49,47 @@ struct bpf_loop_ctx {
  * Callbacks that one call makes: a long loop is cut into equal parts, see LOOPS_PER_TRIGGER. That
  * adds one call for 65536 callbacks or more, which does not show in what each of them costs.
  */
-static uint32_t loops_per_call(void)
+static uint32_t loops_per_call(const struct bpf_loop_params *params)
 {
-	uint32_t parts = (arg_nr_loops + LOOPS_PER_TRIGGER - 1) / LOOPS_PER_TRIGGER;
+	uint32_t parts = (params->nr_loops + LOOPS_PER_TRIGGER - 1) / LOOPS_PER_TRIGGER;
 
-	return (arg_nr_loops + parts - 1) / parts;
+	return (params->nr_loops + parts - 1) / parts;
 }
 
-static uint32_t calls_per_trigger(void)
+static uint32_t calls_per_trigger(const struct bpf_loop_params *params)
 {
-	uint32_t calls = LOOPS_PER_TRIGGER / loops_per_call();
+	uint32_t calls = LOOPS_PER_TRIGGER / loops_per_call(params);
 
 	return calls < NR_CALLS ? calls : NR_CALLS;
 }
 
-/* Opens and loads it. NULL after an error was written to run->err. */
-static struct bpf_loop_bpf *load_skel(struct bench_run *run)
-{
-	struct bpf_loop_bpf *skel = bpf_loop_bpf__open();
-
-	if (!skel) {
-		bench_bpf_error(&run->err, errno, "cannot open the program of bpf-loop");
-		return NULL;
-	}
-	skel->rodata->nr_loops = loops_per_call();
-	skel->rodata->nr_calls = calls_per_trigger();
-	if (!bench_load(run, skel->skeleton))
-		return skel;
-	bpf_loop_bpf__destroy(skel);
-	return NULL;
-}
-
-static const struct bench bpf_loop;
-
-static int bpf_loop_probe(const struct bench_config *cfg, struct bench_err *err)
-{
-	struct bench_run run = { .bench = &bpf_loop, .cfg = cfg };
-	struct bpf_loop_bpf *skel;
-	int ret;
-
-	ret = bench_probe_prog_run(err);
-	if (ret)
-		return ret;
-	skel = load_skel(&run);
-	if (!skel)
-		return bench_take_error(err, &run.err, EIO);
-	bpf_loop_bpf__destroy(skel);
-	return 0;
-}
-
 static int bpf_loop_setup(struct bench_run *run)
 {
-	struct bpf_loop_ctx *ctx = calloc(1, sizeof(*ctx));
+	const struct bpf_loop_params *params = run->params;
+	struct bpf_loop_ctx *ctx;
+	int err;
 
-	run->priv = ctx;
-	if (ctx)
-		ctx->triggers = bench_counters_alloc(run->cfg->producers);
-	if (!ctx || !ctx->triggers)
+	err = bench_probe_prog_run(&run->err);
+	if (err)
+		return err;
+	ctx = bench_priv_alloc(run, sizeof(*ctx));
+	if (!ctx)
+		return -ENOMEM;
+	ctx->triggers = bench_counters_alloc(run->cfg->producers);
+	if (!ctx->triggers)
 		return bench_failed(&run->err, ENOMEM, "cannot set up bpf-loop");
-	ctx->hits_per_trigger = (uint64_t)loops_per_call() * calls_per_trigger();
-	ctx->skel = load_skel(run);
+	ctx->loops_per_call = loops_per_call(params);
+	ctx->hits_per_trigger = (uint64_t)ctx->loops_per_call * calls_per_trigger(params);
+	ctx->skel = bpf_loop_bpf__open();
 	if (!ctx->skel)
-		return -EIO;
+		return bench_open_error(run);
+	ctx->skel->rodata->nr_loops = ctx->loops_per_call;
+	ctx->skel->rodata->nr_calls = calls_per_trigger(params);
+	err = bench_load(run, ctx->skel->skeleton);
+	if (err)
+		return err;
 	ctx->prog_fd = bpf_program__fd(ctx->skel->progs.call_bpf_loop);
-	snprintf(run->trigger, sizeof(run->trigger), "batch");
+	snprintf(run->trigger.name, sizeof(run->trigger.name), "batch");
 	return 0;
 }
 
@@ -139,17 +119,17 @@ static int bpf_loop_producer(struct bench_thread *t)
 			return bench_failed(
 				&t->run->err, 0,
 				"bpf_loop(%u) returned %lld: not all callbacks were made",
-				loops_per_call(), (long long)ctx->skel->bss->failed_return);
+				ctx->loops_per_call, (long long)ctx->skel->bss->failed_return);
 		bench_counter_add(triggers, 1);
 	}
 	return 0;
 }
 
-static void bpf_loop_measure(struct bench_run *run, struct bench_res *res)
+static void bpf_loop_measure(struct bench_run *run, struct values *v)
 {
 	struct bpf_loop_ctx *ctx = run->priv;
 
-	res->hits = bench_counters_sum(ctx->triggers, run->cfg->producers) * ctx->hits_per_trigger;
+	v->v[OPS] = bench_counters_sum(ctx->triggers, run->cfg->producers) * ctx->hits_per_trigger;
 }
 
 static void bpf_loop_conserve(struct bench_run *run, struct bench_conservation *c)
@@ -163,8 +143,8 @@ static void bpf_loop_conserve(struct bench_run *run, struct bench_conservation *
 static const struct bench bpf_loop = {
 	.name = "bpf-loop",
 	.desc = "callbacks made by bpf_loop(), which do nothing; --nr_loops a call, at most 131072",
+	.needs = "Linux 5.17 or newer",
 	.report = &report_ops,
-	.probe = bpf_loop_probe,
 	.setup = bpf_loop_setup,
 	.teardown = bpf_loop_teardown,
 	.producer = bpf_loop_producer,
@@ -176,8 +156,10 @@ static const struct bench *const bpf_loop_benchs[] = { &bpf_loop };
 
 static struct bench_family bpf_loop_family = {
 	.title = "bpf_loop()",
+	.about = "what a turn of bpf_loop() costs",
 	.opts = bpf_loop_opts,
 	.nr_opts = ARRAY_SIZE(bpf_loop_opts),
+	.params_size = sizeof(struct bpf_loop_params),
 	.benchs = bpf_loop_benchs,
 	.nr_benchs = ARRAY_SIZE(bpf_loop_benchs),
 };

@@ -12,16 +12,19 @@ struct count_ctx {
 	int nr;
 };
 
-static int count_setup(struct bench_run *run, int nr)
-{
-	struct count_ctx *ctx = calloc(1, sizeof(*ctx));
+/* How many counters there are is what the two differ in. */
+static const struct bench count_global;
 
-	run->priv = ctx;
-	if (ctx)
-		ctx->counters = bench_counters_alloc(nr);
-	if (!ctx || !ctx->counters)
-		return bench_failed(&run->err, ENOMEM, "cannot set up %d counters", nr);
-	ctx->nr = nr;
+static int count_setup(struct bench_run *run)
+{
+	struct count_ctx *ctx = bench_priv_alloc(run, sizeof(*ctx));
+
+	if (!ctx)
+		return -ENOMEM;
+	ctx->nr = run->bench == &count_global ? 1 : run->cfg->producers;
+	ctx->counters = bench_counters_alloc(ctx->nr);
+	if (!ctx->counters)
+		return bench_failed(&run->err, ENOMEM, "cannot set up %d counters", ctx->nr);
 	return 0;
 }
 
@@ -34,56 +37,36 @@ static void count_teardown(struct bench_run *run)
 	free(ctx);
 }
 
-static void count_measure(struct bench_run *run, struct bench_res *res)
+static void count_measure(struct bench_run *run, struct values *v)
 {
 	struct count_ctx *ctx = run->priv;
 
-	res->hits = bench_counters_sum(ctx->counters, ctx->nr);
+	v->v[HITS] = bench_counters_sum(ctx->counters, ctx->nr);
 }
 
 /*
  * Both benchmarks count by the same atomic addition, though count-local has no need of it: so the
  * difference between them is contention and nothing else.
  */
-static int count_until_stopped(const struct bench_thread *t, struct bench_counter *c)
+static int count_producer(struct bench_thread *t)
 {
+	struct count_ctx *ctx = t->run->priv;
+	struct bench_counter *c = &ctx->counters[t->idx % ctx->nr];
+
 	while (!bench_stopping(t))
 		__atomic_fetch_add(&c->value, 1, __ATOMIC_RELAXED);
 	return 0;
-}
-
-static int count_global_setup(struct bench_run *run)
-{
-	return count_setup(run, 1);
-}
-
-static int count_global_producer(struct bench_thread *t)
-{
-	struct count_ctx *ctx = t->run->priv;
-
-	return count_until_stopped(t, &ctx->counters[0]);
-}
-
-static int count_local_setup(struct bench_run *run)
-{
-	return count_setup(run, run->cfg->producers);
-}
-
-static int count_local_producer(struct bench_thread *t)
-{
-	struct count_ctx *ctx = t->run->priv;
-
-	return count_until_stopped(t, &ctx->counters[t->idx]);
 }
 
 static const struct bench count_global = {
 	.name = "count-global",
 	.desc = "atomic additions of all producers to one counter; no BPF",
 	.report = &report_hits_drops,
+	.no_bpf = true,
 	.any_consumers = true,
-	.setup = count_global_setup,
+	.setup = count_setup,
 	.teardown = count_teardown,
-	.producer = count_global_producer,
+	.producer = count_producer,
 	.measure = count_measure,
 };
 
@@ -91,10 +74,11 @@ static const struct bench count_local = {
 	.name = "count-local",
 	.desc = "atomic additions of each producer to a counter of its own; no BPF",
 	.report = &report_hits_drops,
+	.no_bpf = true,
 	.any_consumers = true,
-	.setup = count_local_setup,
+	.setup = count_setup,
 	.teardown = count_teardown,
-	.producer = count_local_producer,
+	.producer = count_producer,
 	.measure = count_measure,
 };
 
@@ -102,6 +86,7 @@ static const struct bench *const count_benchs[] = { &count_global, &count_local 
 
 static struct bench_family count_family = {
 	.title = "Counting",
+	.about = "what counting itself costs: the limit of any benchmark that counts",
 	.benchs = count_benchs,
 	.nr_benchs = ARRAY_SIZE(count_benchs),
 };

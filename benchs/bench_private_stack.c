@@ -21,22 +21,24 @@
 #include "lib/bpf/jit.h"
 #include "private_stack.skel.h"
 
-static long long arg_nr_batch_iters;
-static bool arg_show_jit;
+struct private_stack_params {
+	long long nr_batch_iters;
+	bool show_jit;
+};
 
 /* The batch runs with preemption off, at 20 to 100 ns an entry: so it shall not be too long. */
 static const struct opt private_stack_opts[] = {
 	{ .name = "nr-batch-iters",
 	  .arg = "NUM",
 	  .type = OPT_NUM,
-	  .dest = &arg_nr_batch_iters,
+	  .at = offsetof(struct private_stack_params, nr_batch_iters),
 	  .def = 1000,
 	  .min = 1,
 	  .max = 1 << 16,
 	  .help = "Runs of the measured program for each entry into the kernel" },
 	{ .name = "show-jit",
 	  .type = OPT_FLAG,
-	  .dest = &arg_show_jit,
+	  .at = offsetof(struct private_stack_params, show_jit),
 	  .help = "Print the measured program's JITed code, disassembled, on standard error" },
 };
 
@@ -46,20 +48,6 @@ struct private_stack_ctx {
 	struct bpf_link *link;
 	struct jit_image jit;
 };
-
-/* Opens it, with the measured program that @private asks for. NULL with errno set on failure. */
-static struct private_stack_bpf *open_skel(bool private, struct bpf_program **prog)
-{
-	struct private_stack_bpf *skel = private_stack_bpf__open();
-
-	if (!skel)
-		return NULL;
-	*prog = private ? skel->progs.large_frame : skel->progs.small_frame;
-	bpf_program__set_autoload(*prog, true);
-	skel->rodata->nr_batch_iters = arg_nr_batch_iters;
-	skel->rodata->run_id = bench_tgid();
-	return skel;
-}
 
 /* Reads the code of the loaded program back, into @jit, and looks whether it is as it should be. */
 static int check_jit(int prog_fd, bool private, struct jit_image *jit, struct bench_err *e)
@@ -72,37 +60,68 @@ static int check_jit(int prog_fd, bool private, struct jit_image *jit, struct be
 	if (err == -EACCES)
 		return bench_unavailable(e,
 					 "the kernel does not show the JITed code, without which "
-					 "one cannot tell what is measured: it takes CAP_SYSLOG "
+					 "one cannot tell what is measured: requires CAP_SYSLOG "
 					 "(root has it) and sysctl kernel.kptr_restrict=1 or 0");
 	if (err)
 		return bench_bpf_error(e, err, "cannot read the JITed code");
 	has = jit_has_private_stack(jit->arch, jit->funcs[0].code, jit->funcs[0].len);
 	if (has < 0)
 		return bench_unavailable(e, "it is not known how to tell a private stack from "
-					    "another in the JITed code of this architecture: it "
-					    "takes x86-64 or arm64");
+					    "another in the JITed code of this architecture: "
+					    "requires x86-64 or arm64");
 	if (private && !has)
 		return bench_unavailable(e,
-					 "this kernel gives the program no private stack: it takes "
+					 "this kernel gives the program no private stack: requires "
 					 "Linux 6.13 (arm64: 6.17) or newer");
 	if (!private && has)
 		return bench_unavailable(e,
 					 "this kernel gives even the program with the small frame "
-					 "a private stack: it takes another one");
+					 "a private stack");
 	return 0;
 }
 
-static int private_stack_do_setup(struct bench_run *run, bool private)
+/* Is it the one with the private stack? */
+static bool is_private(const struct bench_run *run)
 {
-	struct private_stack_ctx *ctx = calloc(1, sizeof(*ctx));
+	return *(const bool *)run->bench->data;
+}
+
+static int check_kernel(struct bench_err *err)
+{
+	int ret;
+
+	ret = bench_probe_prog_run(err);
+	if (ret)
+		return ret;
+	if (!hook_has_btf())
+		return bench_unavailable(err, "%s", why_no_btf());
+	if (!hook_function_exists("bpf_modify_return_test_tp"))
+		return bench_unavailable(err,
+					 "this kernel has no bpf_modify_return_test_tp(), which "
+					 "triggers the program: requires Linux 6.10 or newer");
+	return 0;
+}
+
+static int private_stack_setup(struct bench_run *run)
+{
+	const struct private_stack_params *params = run->params;
+	const bool private = is_private(run);
+	struct private_stack_ctx *ctx;
 	int err;
 
-	run->priv = ctx;
+	err = check_kernel(&run->err);
+	if (err)
+		return err;
+	ctx = bench_priv_alloc(run, sizeof(*ctx));
 	if (!ctx)
-		return bench_failed(&run->err, ENOMEM, "cannot set up %s", run->bench->name);
-	ctx->skel = open_skel(private, &ctx->prog);
+		return -ENOMEM;
+	ctx->skel = private_stack_bpf__open();
 	if (!ctx->skel)
-		return bench_bpf_error(&run->err, errno, "cannot open the programs");
+		return bench_open_error(run);
+	ctx->prog = private ? ctx->skel->progs.large_frame : ctx->skel->progs.small_frame;
+	bpf_program__set_autoload(ctx->prog, true);
+	ctx->skel->rodata->nr_batch_iters = params->nr_batch_iters;
+	ctx->skel->rodata->run_id = bench_tgid();
 	err = bench_load(run, ctx->skel->skeleton);
 	if (!err)
 		err = check_jit(bpf_program__fd(ctx->prog), private, &ctx->jit, &run->err);
@@ -112,7 +131,7 @@ static int private_stack_do_setup(struct bench_run *run, bool private)
 	if (!ctx->link)
 		return bench_bpf_error(&run->err, errno,
 				       "cannot attach to the tracepoint bpf_trigger_tp");
-	snprintf(run->trigger, sizeof(run->trigger), "batch");
+	snprintf(run->trigger.name, sizeof(run->trigger.name), "batch");
 	return 0;
 }
 
@@ -130,10 +149,11 @@ static void private_stack_teardown(struct bench_run *run)
 
 static int private_stack_describe(struct bench_run *run, FILE *out)
 {
+	const struct private_stack_params *params = run->params;
 	struct private_stack_ctx *ctx = run->priv;
 	int err;
 
-	if (!arg_show_jit)
+	if (!params->show_jit)
 		return 0;
 	err = jit_image_print(&ctx->jit, out);
 	if (err)
@@ -143,6 +163,7 @@ static int private_stack_describe(struct bench_run *run, FILE *out)
 
 static int private_stack_producer(struct bench_thread *t)
 {
+	const struct private_stack_params *params = t->run->params;
 	struct private_stack_ctx *ctx = t->run->priv;
 	const int prog_fd = bpf_program__fd(ctx->skel->progs.trigger);
 	uint32_t retval;
@@ -156,16 +177,16 @@ static int private_stack_producer(struct bench_thread *t)
 		if (retval)
 			return bench_failed(&t->run->err, 0,
 					    "bpf_loop(%lld) was not run to its end",
-					    arg_nr_batch_iters);
+					    params->nr_batch_iters);
 	}
 	return 0;
 }
 
-static void private_stack_measure(struct bench_run *run, struct bench_res *res)
+static void private_stack_measure(struct bench_run *run, struct values *v)
 {
 	struct private_stack_ctx *ctx = run->priv;
 
-	res->hits = bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_HITS);
+	v->v[HITS] = bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_HITS);
 }
 
 static void private_stack_conserve(struct bench_run *run, struct bench_conservation *c)
@@ -184,83 +205,34 @@ static void private_stack_conserve(struct bench_run *run, struct bench_conservat
 		  bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_OTHERS);
 }
 
-static int no_private_stack_setup(struct bench_run *run)
-{
-	return private_stack_do_setup(run, false);
-}
+#define PRIVATE_STACK_BENCH(var, private_, name_, needs_, desc_) \
+	static const struct bench var = {                        \
+		.name = name_,                                   \
+		.desc = desc_,                                   \
+		.needs = needs_,                                 \
+		.report = &report_hits_drops,                    \
+		.data = &(const bool){ private_ },               \
+		.setup = private_stack_setup,                    \
+		.teardown = private_stack_teardown,              \
+		.describe = private_stack_describe,              \
+		.producer = private_stack_producer,              \
+		.measure = private_stack_measure,                \
+		.conserve = private_stack_conserve,              \
+	}
 
-static int private_stack_setup(struct bench_run *run)
-{
-	return private_stack_do_setup(run, true);
-}
-
-/* Does the set-up, so that what it lacks is known before anything is measured, and takes it down. */
-static int private_stack_do_probe(const struct bench *bench, const struct bench_config *cfg,
-				  struct bench_err *err)
-{
-	struct bench_run run = { .bench = bench, .cfg = cfg };
-	int ret;
-
-	ret = bench_probe_prog_run(err);
-	if (ret)
-		return ret;
-	if (!hook_has_btf())
-		return bench_unavailable(err, "%s", why_no_btf());
-	if (!hook_function_exists("bpf_modify_return_test_tp"))
-		return bench_unavailable(err,
-					 "this kernel has no bpf_modify_return_test_tp(), which "
-					 "triggers the program: it takes Linux 6.10 or newer");
-	ret = bench->setup(&run);
-	if (ret)
-		bench_take_error(err, &run.err, ret);
-	private_stack_teardown(&run);
-	return ret;
-}
-
-static const struct bench no_private_stack, private_stack;
-
-static int no_private_stack_probe(const struct bench_config *cfg, struct bench_err *err)
-{
-	return private_stack_do_probe(&no_private_stack, cfg, err);
-}
-
-static int private_stack_probe(const struct bench_config *cfg, struct bench_err *err)
-{
-	return private_stack_do_probe(&private_stack, cfg, err);
-}
-
-static const struct bench no_private_stack = {
-	.name = "no-private-stack",
-	.desc = "runs of a program of three calls that uses the kernel's stack (48-byte frame)",
-	.report = &report_hits_drops,
-	.probe = no_private_stack_probe,
-	.setup = no_private_stack_setup,
-	.teardown = private_stack_teardown,
-	.describe = private_stack_describe,
-	.producer = private_stack_producer,
-	.measure = private_stack_measure,
-	.conserve = private_stack_conserve,
-};
-
-static const struct bench private_stack = {
-	.name = "private-stack",
-	.desc = "runs of the same program on a private stack (64-byte frame)",
-	.report = &report_hits_drops,
-	.probe = private_stack_probe,
-	.setup = private_stack_setup,
-	.teardown = private_stack_teardown,
-	.describe = private_stack_describe,
-	.producer = private_stack_producer,
-	.measure = private_stack_measure,
-	.conserve = private_stack_conserve,
-};
+PRIVATE_STACK_BENCH(no_private_stack, false, "no-private-stack", "Linux 6.10 or newer",
+		    "runs of a program of three calls that uses the kernel's stack (48-byte frame)");
+PRIVATE_STACK_BENCH(private_stack, true, "private-stack", "Linux 6.13 (arm64: 6.17) or newer",
+		    "runs of the same program on a private stack (64-byte frame)");
 
 static const struct bench *const private_stack_benchs[] = { &no_private_stack, &private_stack };
 
 static struct bench_family private_stack_family = {
 	.title = "Private stack",
+	.about = "what the private stack of tracing programs costs",
 	.opts = private_stack_opts,
 	.nr_opts = ARRAY_SIZE(private_stack_opts),
+	.params_size = sizeof(struct private_stack_params),
 	.benchs = private_stack_benchs,
 	.nr_benchs = ARRAY_SIZE(private_stack_benchs),
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rename-*: what a program costs that hangs on a kernel function of some length, by each way to
- * hang it there. Each producer renames itself by writing to its comm file; a hit is one write.
+ * rename-*: what a program costs that is attached to a kernel function of some length, by each way
+ * to attach it. Each producer renames itself by writing to its comm file; a hit is one write.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,7 +13,6 @@
 #include <bpf/libbpf.h>
 
 #include "bench.h"
-#include "lib/run/bench_hook.h"
 #include "progs/own_runs.h"
 #include "rename.skel.h"
 
@@ -22,12 +21,6 @@
 
 #define FUNCTION "__set_task_comm"
 
-struct rename_bench {
-	struct bench bench; /* first, see rename_bench_of() */
-	enum hook_kind kind;
-	bool no_hook; /* rename-base */
-};
-
 struct rename_ctx {
 	struct rename_bpf *skel;
 	struct hook hook;
@@ -35,9 +28,10 @@ struct rename_ctx {
 	uint64_t own_writes; /* of the set-up */
 };
 
-static const struct rename_bench *rename_bench_of(const struct bench_run *run)
+/* The kind of hook that the benchmark is about; NULL: rename-base has none. */
+static const enum hook_kind *kind_of(const struct bench_run *run)
 {
-	return (const struct rename_bench *)run->bench;
+	return run->bench->data;
 }
 
 /* ---- renaming the calling thread, to what it is called already */
@@ -104,28 +98,27 @@ static struct bpf_program *program_of(const struct rename_bpf *skel, enum hook_k
 
 static int rename_setup(struct bench_run *run)
 {
-	const struct rename_bench *rb = rename_bench_of(run);
-	struct rename_ctx *ctx = calloc(1, sizeof(*ctx));
+	struct rename_ctx *ctx = bench_priv_alloc(run, sizeof(*ctx));
+	const enum hook_kind *kind = kind_of(run);
 	int err;
 
-	run->priv = ctx;
-	if (ctx)
-		ctx->writes = bench_counters_alloc(run->cfg->producers);
-	if (!ctx || !ctx->writes)
+	if (!ctx)
+		return -ENOMEM;
+	ctx->writes = bench_counters_alloc(run->cfg->producers);
+	if (!ctx->writes)
 		return bench_failed(&run->err, ENOMEM, "cannot set up %s", run->bench->name);
-	if (rb->no_hook)
+	if (!kind)
 		return try_once(run, ctx);
 
 	ctx->skel = rename_bpf__open();
 	if (!ctx->skel)
-		return bench_bpf_error(&run->err, errno, "cannot open the BPF programs of %s",
-				       run->bench->name);
+		return bench_open_error(run);
 	ctx->skel->rodata->own_runs.by = OWN_RUNS_TGID;
 	ctx->skel->rodata->own_runs.tgid = bench_tgid();
 	ctx->hook = (struct hook){
-		.kind = rb->kind,
-		.prog = program_of(ctx->skel, rb->kind),
-		.target = rb->kind == HOOK_RAWTP ? "task_rename" : FUNCTION,
+		.kind = *kind,
+		.prog = program_of(ctx->skel, *kind),
+		.target = *kind == HOOK_RAWTP ? "task_rename" : FUNCTION,
 	};
 	err = bench_hook_load(run, &ctx->hook, ctx->skel->skeleton);
 	if (!err)
@@ -134,8 +127,8 @@ static int rename_setup(struct bench_run *run)
 		err = try_once(run, ctx);
 	if (!err && !bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_HITS))
 		err = bench_unavailable(&run->err,
-					"a write to %s does not make the program on %s run: %s",
-					COMM_FILE, ctx->hook.target, hook_why_not_run(rb->kind));
+					"a write to %s does not make the program on %s run%s",
+					COMM_FILE, ctx->hook.target, hook_why_not_run(*kind));
 	return err;
 }
 
@@ -149,21 +142,6 @@ static void rename_teardown(struct bench_run *run)
 	rename_bpf__destroy(ctx->skel);
 	free(ctx->writes);
 	free(ctx);
-	run->priv = NULL;
-}
-
-/* Does the set-up, which renames once, and takes it down again. */
-static int rename_probe(const struct rename_bench *rb, const struct bench_config *cfg,
-			struct bench_err *err)
-{
-	struct bench_run run = { .bench = &rb->bench, .cfg = cfg };
-	int ret;
-
-	ret = rename_setup(&run);
-	if (ret)
-		*err = run.err;
-	rename_teardown(&run);
-	return ret;
 }
 
 /* ---- the run */
@@ -186,11 +164,11 @@ static int rename_producer(struct bench_thread *t)
 	return err;
 }
 
-static void rename_measure(struct bench_run *run, struct bench_res *res)
+static void rename_measure(struct bench_run *run, struct values *v)
 {
 	struct rename_ctx *ctx = run->priv;
 
-	res->hits = bench_counters_sum(ctx->writes, run->cfg->producers);
+	v->v[HITS] = bench_counters_sum(ctx->writes, run->cfg->producers);
 }
 
 /*
@@ -207,69 +185,66 @@ static uint64_t missed_runs(int prog_fd)
 
 static void rename_conserve(struct bench_run *run, struct bench_conservation *c)
 {
-	const struct rename_bench *rb = rename_bench_of(run);
 	struct rename_ctx *ctx = run->priv;
-	uint64_t missed;
+	uint64_t writes, hits, missed;
 
-	if (rb->no_hook)
+	if (!kind_of(run))
 		return;
 	bench_hook_conserve(run, &ctx->hook, ctx->skel->bss->cpu_slots, c);
 	/* What a kretprobe misses, for want of room to keep return addresses, nobody can tell. */
-	if (rb->kind == HOOK_KRETPROBE)
+	if (*kind_of(run) == HOOK_KRETPROBE)
 		return;
-	c->has_records = true;
-	c->attempts = ctx->own_writes + bench_counters_sum(ctx->writes, run->cfg->producers);
-	c->submitted = bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_HITS);
-	if (c->attempts <= c->submitted)
-		return;
+	writes = ctx->own_writes + bench_counters_sum(ctx->writes, run->cfg->producers);
+	hits = bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_HITS);
 	/* Some of them may be other processes' misses. */
-	missed = missed_runs(c->prog_fd);
-	c->drops = c->attempts - c->submitted < missed ? c->attempts - c->submitted : missed;
+	missed = writes > hits ? missed_runs(c->prog_fd) : 0;
+	if (writes > hits && missed > writes - hits)
+		missed = writes - hits;
+	bench_count(c, "writes", writes);
+	bench_count(c, "hits", hits);
+	bench_count(c, "missed", missed);
+	bench_identity(c, "writes = hits + missed");
 }
 
 /* ---- the table */
 
-#define RENAME_BENCH(var, name_, desc_, ...)                                          \
-	static const struct rename_bench var;                                         \
-	static int var##_probe(const struct bench_config *cfg, struct bench_err *err) \
-	{                                                                             \
-		return rename_probe(&var, cfg, err);                                  \
-	}                                                                             \
-	static const struct rename_bench var = {                                                   \
-		.bench = {                                                                         \
-			.name = name_,                                                             \
-			.desc = desc_,                                                             \
-			.report = &report_hits_drops,                                              \
-			.probe = var##_probe,                                                      \
-			.setup = rename_setup,                                                     \
-			.teardown = rename_teardown,                                               \
-			.producer = rename_producer,                                               \
-			.measure = rename_measure,                                                 \
-			.conserve = rename_conserve,                                               \
-		},                                                                                 \
-		__VA_ARGS__                                                                        \
+#define RENAME_BENCH(var, name_, desc_, ...)                            \
+	static const struct bench var = { .name = name_,                \
+					  .desc = desc_,                \
+					  .report = &report_hits_drops, \
+					  .setup = rename_setup,        \
+					  .teardown = rename_teardown,  \
+					  .producer = rename_producer,  \
+					  .measure = rename_measure,    \
+					  .conserve = rename_conserve,  \
+					  __VA_ARGS__ }
+
+#define KIND(kind_)                     \
+	.data = &(const enum hook_kind) \
+	{                               \
+		kind_                   \
 	}
 
-RENAME_BENCH(rename_base, "rename-base", "renamings of a thread by itself; no BPF",
-	     .no_hook = true);
+RENAME_BENCH(rename_base, "rename-base", "renamings of a thread by itself; no BPF", .no_bpf = true);
 RENAME_BENCH(rename_kprobe, "rename-kprobe", "the same with a program on a kprobe on " FUNCTION,
-	     .kind = HOOK_KPROBE);
+	     KIND(HOOK_KPROBE));
 RENAME_BENCH(rename_kretprobe, "rename-kretprobe",
-	     "the same with a program on a kretprobe on " FUNCTION, .kind = HOOK_KRETPROBE);
+	     "the same with a program on a kretprobe on " FUNCTION, KIND(HOOK_KRETPROBE));
 RENAME_BENCH(rename_rawtp, "rename-rawtp", "the same with a program on raw tracepoint task_rename",
-	     .kind = HOOK_RAWTP);
+	     KIND(HOOK_RAWTP));
 RENAME_BENCH(rename_fentry, "rename-fentry", "the same with a program at the entry of " FUNCTION,
-	     .kind = HOOK_FENTRY);
+	     KIND(HOOK_FENTRY));
 RENAME_BENCH(rename_fexit, "rename-fexit", "the same with a program at the exit of " FUNCTION,
-	     .kind = HOOK_FEXIT);
+	     KIND(HOOK_FEXIT));
 
 static const struct bench *const rename_benchs[] = {
-	&rename_base.bench,  &rename_kprobe.bench, &rename_kretprobe.bench,
-	&rename_rawtp.bench, &rename_fentry.bench, &rename_fexit.bench,
+	&rename_base,  &rename_kprobe, &rename_kretprobe,
+	&rename_rawtp, &rename_fentry, &rename_fexit,
 };
 
 static struct bench_family rename_family = {
 	.title = "Renaming",
+	.about = "what a program on a kernel function of some length costs, by each way to attach it",
 	.benchs = rename_benchs,
 	.nr_benchs = ARRAY_SIZE(rename_benchs),
 };

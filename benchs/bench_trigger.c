@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * trig-*: how fast a BPF program can be made to run, by each way to hang one on something.
+ * trig-*: how fast a BPF program can be made to run, by each way to attach one.
  *
  * A hit is one run of the attached program, counted by that program. What makes it run, the
  * driver, costs time as well, and the less of it the better: where the kernel can, it is a loop in
@@ -18,7 +18,6 @@
 #include <bpf/libbpf.h>
 
 #include "bench.h"
-#include "lib/run/bench_hook.h"
 #include "lib/bpf/uprobe_target.h"
 #include "progs/own_runs.h"
 #include "trigger.skel.h"
@@ -35,37 +34,39 @@ enum trig_driver {
 
 static const char *const driver_names[] = { "auto", "batch", "syscall", NULL };
 
-static long long arg_batch_iters;
-static int arg_driver;
+struct trig_params {
+	long long batch_iters;
+	int driver; /* enum trig_driver */
+};
 
 static const struct opt trig_opts[] = {
 	{ .name = "trig-batch-iters",
 	  .arg = "NUM",
 	  .type = OPT_NUM,
-	  .dest = &arg_batch_iters,
+	  .at = offsetof(struct trig_params, batch_iters),
 	  .def = 100,
 	  .min = 1,
 	  .max = 1000,
+	  .sizes_program = true,
 	  .help = "Runs of the program that one call of the in-kernel driver makes" },
 	{ .name = "trig-driver",
 	  .arg = "KIND",
 	  .type = OPT_CHOICE,
-	  .dest = &arg_driver,
+	  .at = offsetof(struct trig_params, driver),
 	  .def = DRIVER_AUTO,
 	  .choices = driver_names,
 	  .help = "What makes a program in the kernel run: a loop in the kernel, or one getpgid(2) "
 		  "for each run; auto: the first of them that works" },
 };
 
-/* A benchmark with an attached program. */
-struct trig_bench {
-	struct bench bench; /* first, see trig_bench_of() */
-	enum hook_kind kind;
+/* What the benchmarks with an attached program differ in. */
+struct trig_kind {
+	enum hook_kind hook;
 	enum uprobe_target target; /* uprobes */
 };
 
 /* One way to make that program run. */
-struct trig_way {
+struct trig_driving {
 	enum trig_driver driver;
 	const char *name;
 	bool anybody; /* uprobes: not limited to our process */
@@ -75,7 +76,7 @@ struct trig_ctx {
 	struct trigger_bpf *skel;
 	struct trigger_kfunc_bpf *kfunc_skel; /* NULL: that is not what triggers */
 	struct hook hook;
-	const struct trig_way *way;
+	const struct trig_driving *way;
 	enum uprobe_target target;
 	char function[64]; /* behind getpgid(2) */
 	pid_t getpgid_arg;
@@ -83,19 +84,14 @@ struct trig_ctx {
 	struct bench_counter *counters; /* of each producer: turns, or batches; count benchmarks */
 };
 
-static const struct trig_bench *trig_bench_of(const struct bench_run *run)
+static struct trig_ctx *new_ctx(struct bench_run *run)
 {
-	return (const struct trig_bench *)run->bench;
-}
+	struct trig_ctx *ctx = bench_priv_alloc(run, sizeof(*ctx));
 
-static struct trig_ctx *new_ctx(struct bench_run *run, bool with_counters)
-{
-	struct trig_ctx *ctx = calloc(1, sizeof(*ctx));
-
-	run->priv = ctx;
-	if (ctx && with_counters)
-		ctx->counters = bench_counters_alloc(run->cfg->producers);
-	if (ctx && (ctx->counters || !with_counters))
+	if (!ctx)
+		return NULL;
+	ctx->counters = bench_counters_alloc(run->cfg->producers);
+	if (ctx->counters)
 		return ctx;
 	bench_failed(&run->err, ENOMEM, "cannot set up %s", run->bench->name);
 	return NULL;
@@ -120,10 +116,9 @@ static void trig_teardown(struct bench_run *run)
 	undo_way(ctx);
 	free(ctx->counters);
 	free(ctx);
-	run->priv = NULL;
 }
 
-/* ---- what a program hangs on, and which one that is */
+/* ---- what a program is attached to, and which one that is */
 
 static bool needs_kfunc(enum hook_kind kind)
 {
@@ -184,18 +179,20 @@ static struct bpf_program *program_of(const struct trigger_bpf *skel, enum hook_
 
 static int prepare_batch(struct bench_run *run, struct trig_ctx *ctx, enum hook_kind kind)
 {
+	const struct trig_params *params = run->params;
+
 	if (needs_kfunc(kind)) {
 		if (!hook_has_btf())
 			return bench_unavailable(&run->err, "%s", why_no_btf());
 		if (!hook_function_exists(KFUNC))
 			return bench_unavailable(&run->err, "this kernel has no kfunc " KFUNC "(): "
-							    "it takes Linux 6.10 or newer");
+							    "requires Linux 6.10 or newer");
 	} else {
 		bpf_program__set_autoload(ctx->skel->progs.batch_helper, true);
 	}
 	ctx->hook.target = batch_target(kind);
 	ctx->skel->rodata->own_runs.by = OWN_RUNS_BATCH;
-	ctx->skel->rodata->batch_iters = arg_batch_iters;
+	ctx->skel->rodata->batch_iters = params->batch_iters;
 	ctx->skel->rodata->fmodret_value = -EINVAL;
 	return 0;
 }
@@ -203,6 +200,7 @@ static int prepare_batch(struct bench_run *run, struct trig_ctx *ctx, enum hook_
 /* Loads what runs the batches, and tells which program that is. */
 static int load_driver(struct bench_run *run, struct trig_ctx *ctx, enum hook_kind kind)
 {
+	const struct trig_params *params = run->params;
 	int err;
 
 	if (!needs_kfunc(kind)) {
@@ -211,10 +209,11 @@ static int load_driver(struct bench_run *run, struct trig_ctx *ctx, enum hook_ki
 	}
 	ctx->kfunc_skel = trigger_kfunc_bpf__open();
 	if (!ctx->kfunc_skel)
-		return bench_bpf_error(&run->err, errno, "cannot open the BPF programs of %s",
-				       run->bench->name);
-	ctx->kfunc_skel->rodata->batch_iters = arg_batch_iters;
-	/* Both have the same slots, in one map: that a batch is on is for the other program to see. */
+		return bench_open_error(run);
+	ctx->kfunc_skel->rodata->batch_iters = params->batch_iters;
+	/*
+	 * Both have the same slots, in one map: that a batch is on is for the other program to see.
+	 */
 	err = bpf_map__reuse_fd(ctx->kfunc_skel->maps.bss, bpf_map__fd(ctx->skel->maps.bss));
 	if (err)
 		return bench_bpf_error(&run->err, err, "cannot share a map of %s",
@@ -229,9 +228,8 @@ static int prepare_syscall(struct bench_run *run, struct trig_ctx *ctx, enum hoo
 	if (!needs_kfunc(kind) &&
 	    attach_syscall_function("getpgid", ctx->function, sizeof(ctx->function)))
 		return bench_unavailable(&run->err, "%s",
-					 hook_has_btf() ? "this kernel's BTF does not tell the "
-							  "function behind getpgid(2): it takes "
-							  "another one" :
+					 hook_has_btf() ? "the BTF of this kernel does not name "
+							  "the function behind getpgid(2)" :
 							  why_no_btf());
 	ctx->hook.target = syscall_target(kind, ctx->function);
 	/* Asked for 0, the system call does not ask the security modules. */
@@ -244,14 +242,14 @@ static int prepare_syscall(struct bench_run *run, struct trig_ctx *ctx, enum hoo
 	return 0;
 }
 
-static int prepare_call(struct bench_run *run, struct trig_ctx *ctx, const struct trig_way *way)
+static int prepare_call(struct bench_run *run, struct trig_ctx *ctx, const struct trig_driving *way)
 {
 	uintptr_t addr = uprobe_target_addr(ctx->target);
 	int err;
 
 	if (!addr)
 		return bench_unavailable(&run->err, "its target function is not written for this "
-						    "architecture: it takes x86-64 or arm64");
+						    "architecture: requires x86-64 or arm64");
 	err = uprobe_file_offset(addr, &ctx->hook.offset);
 	if (err)
 		return bench_unavailable(&run->err,
@@ -305,59 +303,57 @@ static int try_once(struct bench_run *run, struct trig_ctx *ctx)
 		return 0;
 	switch (ctx->way->driver) {
 	case DRIVER_BATCH:
-		return bench_unavailable(&run->err,
-					 "a batch does not make the program on %s run: %s",
+		return bench_unavailable(&run->err, "a batch does not make the program on %s run%s",
 					 ctx->hook.target, hook_why_not_run(ctx->hook.kind));
 	case DRIVER_SYSCALL:
 		return bench_unavailable(&run->err,
-					 "getpgid(2) does not make the program on %s run: %s",
+					 "getpgid(2) does not make the program on %s run%s",
 					 ctx->hook.target, hook_why_not_run(ctx->hook.kind));
 	default:
 		return bench_unavailable(&run->err,
 					 "this kernel does not run it in the threads of the "
-					 "process that it is limited to: it takes Linux 6.10 or "
+					 "process that it is limited to: requires Linux 6.10 or "
 					 "newer");
 	}
 }
 
-static int set_up_way(struct bench_run *run, struct trig_ctx *ctx, const struct trig_bench *tb,
-		      const struct trig_way *way)
+static int set_up_way(struct bench_run *run, struct trig_ctx *ctx, const struct trig_kind *kind,
+		      const struct trig_driving *way)
 {
 	int err;
 
 	ctx->way = way;
 	ctx->skel = trigger_bpf__open();
 	if (!ctx->skel)
-		return bench_bpf_error(&run->err, errno, "cannot open the BPF programs of %s",
-				       run->bench->name);
+		return bench_open_error(run);
 	ctx->hook = (struct hook){
-		.kind = tb->kind,
-		.prog = program_of(ctx->skel, tb->kind, way->driver),
+		.kind = kind->hook,
+		.prog = program_of(ctx->skel, kind->hook, way->driver),
 	};
 	if (way->driver == DRIVER_BATCH)
-		err = prepare_batch(run, ctx, tb->kind);
+		err = prepare_batch(run, ctx, kind->hook);
 	else if (way->driver == DRIVER_SYSCALL)
-		err = prepare_syscall(run, ctx, tb->kind);
+		err = prepare_syscall(run, ctx, kind->hook);
 	else
 		err = prepare_call(run, ctx, way);
 	if (!err)
 		err = bench_hook_load(run, &ctx->hook, ctx->skel->skeleton);
 	if (!err && way->driver == DRIVER_BATCH)
-		err = load_driver(run, ctx, tb->kind);
+		err = load_driver(run, ctx, kind->hook);
 	if (!err)
 		err = bench_hook_attach(run, &ctx->hook);
 	return err ? err : try_once(run, ctx);
 }
 
 /* The ways of a kind, best first; ended by one without a name. */
-static const struct trig_way *ways_of(enum hook_kind kind)
+static const struct trig_driving *ways_of(enum hook_kind kind)
 {
-	static const struct trig_way in_kernel[] = {
+	static const struct trig_driving in_kernel[] = {
 		{ .driver = DRIVER_BATCH, .name = "batch" },
 		{ .driver = DRIVER_SYSCALL, .name = "syscall" },
 		{},
 	};
-	static const struct trig_way in_user_space[] = {
+	static const struct trig_driving in_user_space[] = {
 		{ .driver = DRIVER_CALL, .name = "call" },
 		{ .driver = DRIVER_CALL,
 		  .name = "call, attached for all processes",
@@ -372,8 +368,8 @@ static const struct trig_way *ways_of(enum hook_kind kind)
 }
 
 /* Adds to @all, why the first way does not work, why the second one does not either. */
-static void add_reason(struct bench_err *all, const struct trig_way *first,
-		       const struct trig_way *second, const struct bench_err *err)
+static void add_reason(struct bench_err *all, const struct trig_driving *first,
+		       const struct trig_driving *second, const struct bench_err *err)
 {
 	struct bench_err tmp = *all;
 
@@ -387,59 +383,51 @@ static void add_reason(struct bench_err *all, const struct trig_way *first,
 	}
 }
 
+static void trigger_fell_back(struct bench_trigger *trigger, const struct trig_driving *first,
+			      const struct bench_err *why)
+{
+	snprintf(trigger->fallback, sizeof(trigger->fallback), "%s: %.170s", first->name,
+		 why->text);
+	snprintf(trigger->reasons, sizeof(trigger->reasons), "%s: %.990s", first->name, why->text);
+}
+
 static int trig_setup(struct bench_run *run)
 {
-	const struct trig_bench *tb = trig_bench_of(run);
-	const struct trig_way *way, *first = NULL;
+	const struct trig_params *params = run->params;
+	const struct trig_kind *kind = run->bench->data;
+	const struct trig_driving *way, *first = NULL;
 	struct bench_err why = {};
 	struct trig_ctx *ctx;
-	int ret;
 
-	ctx = new_ctx(run, false);
+	ctx = new_ctx(run);
 	if (!ctx)
 		return -ENOMEM;
-	ctx->target = tb->target;
-	for (way = ways_of(tb->kind); way->name; way++) {
-		struct bench_run attempt = { .bench = run->bench, .cfg = run->cfg };
-
-		if (!hook_is_uprobe(tb->kind) && arg_driver != DRIVER_AUTO &&
-		    arg_driver != (int)way->driver)
+	ctx->target = kind->target;
+	run->trigger.verb = "driven by";
+	for (way = ways_of(kind->hook); way->name; way++) {
+		if (!hook_is_uprobe(kind->hook) && params->driver != DRIVER_AUTO &&
+		    params->driver != (int)way->driver)
 			continue;
-		ret = set_up_way(&attempt, ctx, tb, way);
-		if (!ret) {
-			snprintf(run->trigger, sizeof(run->trigger), "%s", way->name);
+		if (!set_up_way(run, ctx, kind, way)) {
+			snprintf(run->trigger.name, sizeof(run->trigger.name), "%s", way->name);
 			if (first)
-				snprintf(run->trigger_note, sizeof(run->trigger_note), "%s: %.990s",
-					 first->name, why.text);
+				trigger_fell_back(&run->trigger, first, &why);
 			return 0;
 		}
 		undo_way(ctx);
 		if (first) {
-			add_reason(&why, first, way, &attempt.err);
+			add_reason(&why, first, way, &run->err);
 		} else {
 			first = way;
-			why = attempt.err;
+			why = run->err;
 		}
+		run->err = (struct bench_err){}; /* the next way may work */
 	}
 	if (!first) /* refused by fentry_sleep_check(), but -l lists without that */
-		return bench_unavailable(&run->err, "it cannot be driven in batches: it takes "
+		return bench_unavailable(&run->err, "it cannot be driven in batches: requires "
 						    "--trig-driver syscall");
 	run->err = why;
 	return run->err.code == BENCH_EXIT_FAILED ? -EIO : -EOPNOTSUPP;
-}
-
-/* Does the set-up, which makes the program run once, and takes it down again. */
-static int trig_probe(const struct trig_bench *tb, const struct bench_config *cfg,
-		      struct bench_err *err)
-{
-	struct bench_run run = { .bench = &tb->bench, .cfg = cfg };
-	int ret;
-
-	ret = tb->bench.setup(&run);
-	if (ret)
-		*err = run.err;
-	tb->bench.teardown(&run);
-	return ret;
 }
 
 /* ---- the run */
@@ -475,11 +463,11 @@ static int trig_producer(struct bench_thread *t)
 	}
 }
 
-static void trig_measure(struct bench_run *run, struct bench_res *res)
+static void trig_measure(struct bench_run *run, struct values *v)
 {
 	struct trig_ctx *ctx = run->priv;
 
-	res->hits = bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_HITS);
+	v->v[HITS] = bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_HITS);
 }
 
 static void trig_conserve(struct bench_run *run, struct bench_conservation *c)
@@ -493,14 +481,14 @@ static void trig_conserve(struct bench_run *run, struct bench_conservation *c)
 
 static int count_setup(struct bench_run *run)
 {
-	return new_ctx(run, true) ? 0 : -ENOMEM;
+	return new_ctx(run) ? 0 : -ENOMEM;
 }
 
-static void count_measure(struct bench_run *run, struct bench_res *res)
+static void count_measure(struct bench_run *run, struct values *v)
 {
 	struct trig_ctx *ctx = run->priv;
 
-	res->hits = bench_counters_sum(ctx->counters, run->cfg->producers);
+	v->v[HITS] = bench_counters_sum(ctx->counters, run->cfg->producers);
 }
 
 static int usermode_count_producer(struct bench_thread *t)
@@ -527,22 +515,22 @@ static int syscall_count_producer(struct bench_thread *t)
 
 static int kernel_count_setup(struct bench_run *run)
 {
-	struct trig_ctx *ctx = new_ctx(run, true);
+	const struct trig_params *params = run->params;
+	struct trig_ctx *ctx = new_ctx(run);
 	int err;
 
 	if (!ctx)
 		return -ENOMEM;
 	ctx->skel = trigger_bpf__open();
 	if (!ctx->skel)
-		return bench_bpf_error(&run->err, errno, "cannot open the BPF programs of %s",
-				       run->bench->name);
-	ctx->skel->rodata->batch_iters = arg_batch_iters;
+		return bench_open_error(run);
+	ctx->skel->rodata->batch_iters = params->batch_iters;
 	bpf_program__set_autoload(ctx->skel->progs.batch_count, true);
 	err = bench_load(run, ctx->skel->skeleton);
 	if (err)
 		return err;
 	ctx->batch_fd = bpf_program__fd(ctx->skel->progs.batch_count);
-	snprintf(run->trigger, sizeof(run->trigger), "batch");
+	snprintf(run->trigger.name, sizeof(run->trigger.name), "batch");
 	return bench_probe_prog_run(&run->err);
 }
 
@@ -563,19 +551,21 @@ static int kernel_count_producer(struct bench_thread *t)
 
 static void kernel_count_conserve(struct bench_run *run, struct bench_conservation *c)
 {
+	const struct trig_params *params = run->params;
 	struct trig_ctx *ctx = run->priv;
 
 	c->prog_fd = ctx->batch_fd;
 	c->runs = bench_counters_sum(ctx->counters, run->cfg->producers);
-	c->has_records = true;
-	c->attempts = c->runs * arg_batch_iters;
-	c->submitted = bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_HITS);
+	bench_count(c, "turns", c->runs * params->batch_iters);
+	bench_count(c, "hits", bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_HITS));
+	bench_identity(c, "turns = hits");
 }
 
 static const struct bench trig_usermode_count = {
 	.name = "trig-usermode-count",
 	.aliases = (const char *const[]){ "trig-uprobe-base", NULL },
 	.desc = "calls of an empty function; the limit of trig-uprobe-*; no BPF",
+	.no_bpf = true,
 	.report = &report_hits_drops,
 	.setup = count_setup,
 	.teardown = trig_teardown,
@@ -587,6 +577,7 @@ static const struct bench trig_syscall_count = {
 	.name = "trig-syscall-count",
 	.aliases = (const char *const[]){ "trig-base", NULL },
 	.desc = "getpgid(2) calls; the limit of what is driven by system calls; no BPF",
+	.no_bpf = true,
 	.report = &report_hits_drops,
 	.setup = count_setup,
 	.teardown = trig_teardown,
@@ -594,13 +585,10 @@ static const struct bench trig_syscall_count = {
 	.measure = count_measure,
 };
 
-static int kernel_count_probe(const struct bench_config *cfg, struct bench_err *err);
-
 static const struct bench trig_kernel_count = {
 	.name = "trig-kernel-count",
 	.desc = "turns of a counting loop in the kernel; the limit of what is driven in batches",
 	.report = &report_hits_drops,
-	.probe = kernel_count_probe,
 	.setup = kernel_count_setup,
 	.teardown = trig_teardown,
 	.producer = kernel_count_producer,
@@ -608,85 +596,67 @@ static const struct bench trig_kernel_count = {
 	.conserve = kernel_count_conserve,
 };
 
-static int kernel_count_probe(const struct bench_config *cfg, struct bench_err *err)
-{
-	struct bench_run run = { .bench = &trig_kernel_count, .cfg = cfg };
-	int ret;
-
-	ret = kernel_count_setup(&run);
-	if (ret)
-		*err = run.err;
-	trig_teardown(&run);
-	return ret;
-}
-
 /* ---- with an attached program: the table */
 
-static int fentry_sleep_check(const struct bench_config *cfg, struct bench_err *err)
+static int fentry_sleep_check(struct bench_run *run)
 {
-	if (arg_driver == DRIVER_BATCH)
-		return bench_refused(err,
-				     "--trig-driver: 'batch' is not allowed: trig-fentry-sleep is "
+	const struct trig_params *params = run->params;
+
+	if (params->driver == DRIVER_BATCH)
+		return bench_refused(&run->err,
+				     "--trig-driver: invalid value 'batch': trig-fentry-sleep is "
 				     "driven by system calls only, a batch must not sleep");
 	return 0;
 }
 
-#define TRIG_BENCH(var, name_, desc_, ...)                                            \
-	static const struct trig_bench var;                                           \
-	static int var##_probe(const struct bench_config *cfg, struct bench_err *err) \
-	{                                                                             \
-		return trig_probe(&var, cfg, err);                                    \
-	}                                                                             \
-	static const struct trig_bench var = {                                                     \
-		.bench = {                                                                         \
-			.name = name_,                                                             \
-			.desc = desc_,                                                             \
-			.report = &report_hits_drops,                                              \
-			.probe = var##_probe,                                                      \
-			.setup = trig_setup,                                                       \
-			.teardown = trig_teardown,                                                 \
-			.producer = trig_producer,                                                 \
-			.measure = trig_measure,                                                   \
-			.conserve = trig_conserve,                                                 \
-		},                                                                                 \
-		__VA_ARGS__                                                                        \
-	}
+#define TRIG_BENCH_ON(var, name_, desc_, hook_, target_, ...)                                  \
+	static const struct bench var = { .name = name_,                                       \
+					  .desc = desc_,                                       \
+					  .report = &report_hits_drops,                        \
+					  .data = &(const struct trig_kind){ hook_, target_ }, \
+					  .setup = trig_setup,                                 \
+					  .teardown = trig_teardown,                           \
+					  .producer = trig_producer,                           \
+					  .measure = trig_measure,                             \
+					  .conserve = trig_conserve,                           \
+					  __VA_ARGS__ }
 
-TRIG_BENCH(trig_tp, "trig-tp", "runs of a program on a tracepoint", .kind = HOOK_TP);
-TRIG_BENCH(trig_rawtp, "trig-rawtp", "runs of a program on a raw tracepoint", .kind = HOOK_RAWTP);
-TRIG_BENCH(trig_kprobe, "trig-kprobe", "runs of a program on a kprobe", .kind = HOOK_KPROBE);
-TRIG_BENCH(trig_kretprobe, "trig-kretprobe", "runs of a program on a kretprobe",
-	   .kind = HOOK_KRETPROBE);
+#define TRIG_BENCH(var, name_, desc_, hook_, ...) \
+	TRIG_BENCH_ON(var, name_, desc_, hook_, 0, __VA_ARGS__)
+
+TRIG_BENCH(trig_tp, "trig-tp", "runs of a program on a tracepoint", HOOK_TP);
+TRIG_BENCH(trig_rawtp, "trig-rawtp", "runs of a program on a raw tracepoint", HOOK_RAWTP);
+TRIG_BENCH(trig_kprobe, "trig-kprobe", "runs of a program on a kprobe", HOOK_KPROBE);
+TRIG_BENCH(trig_kretprobe, "trig-kretprobe", "runs of a program on a kretprobe", HOOK_KRETPROBE);
 TRIG_BENCH(trig_kprobe_multi, "trig-kprobe-multi",
-	   "runs of a program on a multi-kprobe of one function", .kind = HOOK_KPROBE_MULTI);
+	   "runs of a program on a multi-kprobe of one function", HOOK_KPROBE_MULTI);
 TRIG_BENCH(trig_kretprobe_multi, "trig-kretprobe-multi",
-	   "runs of a program on a multi-kretprobe of one function", .kind = HOOK_KRETPROBE_MULTI);
+	   "runs of a program on a multi-kretprobe of one function", HOOK_KRETPROBE_MULTI);
 TRIG_BENCH(trig_fentry, "trig-fentry", "runs of a program at the entry of a function (trampoline)",
-	   .kind = HOOK_FENTRY);
+	   HOOK_FENTRY);
 TRIG_BENCH(trig_fexit, "trig-fexit", "runs of a program at the exit of a function (trampoline)",
-	   .kind = HOOK_FEXIT);
+	   HOOK_FEXIT);
 TRIG_BENCH(trig_fentry_sleep, "trig-fentry-sleep",
-	   "runs of a sleepable program at the entry of a system call", .kind = HOOK_FENTRY_SLEEP,
-	   .bench.check = fentry_sleep_check);
+	   "runs of a sleepable program at the entry of a system call", HOOK_FENTRY_SLEEP,
+	   .check = fentry_sleep_check);
 TRIG_BENCH(trig_fmodret, "trig-fmodret", "runs of a program that sets a function's return value",
-	   .kind = HOOK_FMODRET);
+	   HOOK_FMODRET);
 
-#define UPROBE_BENCHS(insn, INSN, what, uprobe_aliases, uretprobe_aliases)                  \
-	TRIG_BENCH(trig_uprobe_##insn, "trig-uprobe-" #insn,                                \
-		   "runs of a program on a uprobe on " what, .kind = HOOK_UPROBE,           \
-		   .target = UPROBE_TARGET_##INSN, .bench.aliases = uprobe_aliases);        \
-	TRIG_BENCH(trig_uretprobe_##insn, "trig-uretprobe-" #insn,                          \
-		   "runs of a program on a uretprobe; the function begins with " what,      \
-		   .kind = HOOK_URETPROBE, .target = UPROBE_TARGET_##INSN,                  \
-		   .bench.aliases = uretprobe_aliases);                                     \
-	TRIG_BENCH(trig_uprobe_multi_##insn, "trig-uprobe-multi-" #insn,                    \
-		   "the same as trig-uprobe-" #insn ", attached by a multi-uprobe link",    \
-		   .kind = HOOK_UPROBE_MULTI, .target = UPROBE_TARGET_##INSN);              \
-	TRIG_BENCH(trig_uretprobe_multi_##insn, "trig-uretprobe-multi-" #insn,              \
-		   "the same as trig-uretprobe-" #insn ", attached by a multi-uprobe link", \
-		   .kind = HOOK_URETPROBE_MULTI, .target = UPROBE_TARGET_##INSN)
+#define UPROBE_BENCHS(insn, INSN, what, uprobe_aliases, uretprobe_aliases)                         \
+	TRIG_BENCH_ON(trig_uprobe_##insn, "trig-uprobe-" #insn,                                    \
+		      "runs of a program on a uprobe on " what, HOOK_UPROBE, UPROBE_TARGET_##INSN, \
+		      .aliases = uprobe_aliases);                                                  \
+	TRIG_BENCH_ON(trig_uretprobe_##insn, "trig-uretprobe-" #insn,                              \
+		      "runs of a program on a uretprobe; the function begins with " what,          \
+		      HOOK_URETPROBE, UPROBE_TARGET_##INSN, .aliases = uretprobe_aliases);         \
+	TRIG_BENCH_ON(trig_uprobe_multi_##insn, "trig-uprobe-multi-" #insn,                        \
+		      "the same as trig-uprobe-" #insn ", attached by a multi-uprobe link",        \
+		      HOOK_UPROBE_MULTI, UPROBE_TARGET_##INSN, .needs = "Linux 6.6 or newer");     \
+	TRIG_BENCH_ON(trig_uretprobe_multi_##insn, "trig-uretprobe-multi-" #insn,                  \
+		      "the same as trig-uretprobe-" #insn ", attached by a multi-uprobe link",     \
+		      HOOK_URETPROBE_MULTI, UPROBE_TARGET_##INSN, .needs = "Linux 6.6 or newer")
 
-/* What the kernel's runner called them before it told push from ret. */
+/* What the kernel selftests' bench called them before it told push from ret. */
 static const char *const uprobe_nop_aliases[] = { "trig-uprobe-with-nop", NULL };
 static const char *const uretprobe_nop_aliases[] = { "trig-uretprobe-with-nop", NULL };
 static const char *const uprobe_ret_aliases[] = { "trig-uprobe-without-nop", NULL };
@@ -699,25 +669,25 @@ UPROBE_BENCHS(ret, RET, "a ret", uprobe_ret_aliases, uretprobe_ret_aliases);
 UPROBE_BENCHS(nop5, NOP5, "a nop of 5 bytes", NULL, NULL);
 #endif
 
-#define UPROBE_TABLE(insn)                                                                        \
-	&trig_uprobe_##insn.bench, &trig_uretprobe_##insn.bench, &trig_uprobe_multi_##insn.bench, \
-		&trig_uretprobe_multi_##insn.bench
+#define UPROBE_TABLE(insn)                                                      \
+	&trig_uprobe_##insn, &trig_uretprobe_##insn, &trig_uprobe_multi_##insn, \
+		&trig_uretprobe_multi_##insn
 
 /* clang-format off */
 static const struct bench *const trig_benchs[] = {
 	&trig_usermode_count,
 	&trig_syscall_count,
 	&trig_kernel_count,
-	&trig_tp.bench,
-	&trig_rawtp.bench,
-	&trig_kprobe.bench,
-	&trig_kretprobe.bench,
-	&trig_kprobe_multi.bench,
-	&trig_kretprobe_multi.bench,
-	&trig_fentry.bench,
-	&trig_fexit.bench,
-	&trig_fentry_sleep.bench,
-	&trig_fmodret.bench,
+	&trig_tp,
+	&trig_rawtp,
+	&trig_kprobe,
+	&trig_kretprobe,
+	&trig_kprobe_multi,
+	&trig_kretprobe_multi,
+	&trig_fentry,
+	&trig_fexit,
+	&trig_fentry_sleep,
+	&trig_fmodret,
 	UPROBE_TABLE(nop),
 	UPROBE_TABLE(push),
 	UPROBE_TABLE(ret),
@@ -729,8 +699,10 @@ static const struct bench *const trig_benchs[] = {
 
 static struct bench_family trig_family = {
 	.title = "Triggering",
+	.about = "how fast a program can be made to run, by each way to attach it",
 	.opts = trig_opts,
 	.nr_opts = ARRAY_SIZE(trig_opts),
+	.params_size = sizeof(struct trig_params),
 	.benchs = trig_benchs,
 	.nr_benchs = ARRAY_SIZE(trig_benchs),
 };

@@ -2,8 +2,8 @@
 /*
  * How large the kernel makes a bloom filter, and how often it is then wrong: formulas only.
  *
- * A filter for N entries has m bits; each entry sets k of them, chosen at random one by one. A value
- * that is no entry is taken for one where all of its own k bits are set.
+ * A filter for N entries has m bits; each entry sets k of them, chosen at random one by one. A
+ * value that is no entry is taken for one where all of its own k bits are set.
  */
 #ifndef LIB_BLOOM_THEORY_H
 #define LIB_BLOOM_THEORY_H
@@ -19,9 +19,9 @@
 uint64_t bloom_bits(uint32_t nr_entries, unsigned int nr_hash_funcs);
 
 /*
- * The expected false-positive rate, 0 to 1, of that filter once it holds @nr_entries: f^k, where f =
- * 1 - exp(-k * N / m) is the expected part of the bits that are set.
- * Source: Broder and Mitzenmacher, Network Applications of Bloom Filters, 2004, section 2.1.
+ * The expected false-positive rate, 0 to 1, of that filter once it holds @nr_entries: f^k, where f
+ * = 1 - exp(-k * N / m) is the expected part of the bits that are set. Source: Broder and
+ * Mitzenmacher, Network Applications of Bloom Filters, 2004, section 2.1.
  */
 double bloom_rate(uint32_t nr_entries, unsigned int nr_hash_funcs);
 
@@ -43,7 +43,7 @@ double bloom_rate_variance(uint32_t nr_entries, unsigned int nr_hash_funcs, doub
 			   double absent);
 
 /*
- * What the kernel's own runner prints for a true rate @p: p / (1 + p), for it counts each false
+ * What the kernel selftests' bench prints for a true rate @p: p / (1 + p), for it counts each false
  * hit twice in the number of operations that it divides by.
  */
 double bloom_rate_as_printed(double p);

@@ -289,7 +289,6 @@ static int get_time(const char *root, char *value, size_t size)
 	long offset;
 	struct tm tm;
 
-	(void)root;
 	tzset(); /* localtime_r() need not look at TZ by itself */
 	if (!localtime_r(&now, &tm))
 		return -errno;
@@ -306,7 +305,6 @@ static int get_host(const char *root, char *value, size_t size)
 {
 	struct utsname uts;
 
-	(void)root;
 	if (uname(&uts))
 		return -errno;
 	snprintf(value, size, "%s", uts.nodename);
@@ -317,7 +315,6 @@ static int get_kernel_release(const char *root, char *value, size_t size)
 {
 	struct utsname uts;
 
-	(void)root;
 	if (uname(&uts))
 		return -errno;
 	snprintf(value, size, "%s", uts.release);
@@ -328,7 +325,6 @@ static int get_kernel_version(const char *root, char *value, size_t size)
 {
 	struct utsname uts;
 
-	(void)root;
 	if (uname(&uts))
 		return -errno;
 	snprintf(value, size, "%s", uts.version);
@@ -339,7 +335,6 @@ static int get_machine(const char *root, char *value, size_t size)
 {
 	struct utsname uts;
 
-	(void)root;
 	if (uname(&uts))
 		return -errno;
 	snprintf(value, size, "%s", uts.machine);
@@ -438,7 +433,6 @@ static int get_cpus_allowed(const char *root, char *value, size_t size)
 	struct cpuset allowed;
 	int err;
 
-	(void)root;
 	err = cpuset_allowed(&allowed);
 	if (err)
 		return err;

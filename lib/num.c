@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "lib/num.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <string.h>
 
 /*
  * Not strtoll(): it skips blanks, takes '+', and its error reporting needs
@@ -37,6 +40,29 @@ int num_parse(const char *s, long long min, long long max, long long *out)
 	if (overflow || v < min || v > max)
 		return -ERANGE;
 
+	*out = v;
+	return 0;
+}
+
+int num_parse_size(const char *s, long long min, long long max, long long *out)
+{
+	static const char suffixes[] = "KMG";
+	size_t len = s ? strlen(s) : 0;
+	char digits[32];
+	const char *p;
+	long long v;
+	int err;
+
+	p = len ? strchr(suffixes, toupper((unsigned char)s[len - 1])) : NULL;
+	if (!p || len > sizeof(digits))
+		return num_parse(s, min, max, out);
+	memcpy(digits, s, len - 1);
+	digits[len - 1] = '\0';
+	err = num_parse(digits, 0, LLONG_MAX, &v);
+	if (err)
+		return err;
+	if (__builtin_mul_overflow(v, 1024LL << 10 * (p - suffixes), &v) || v < min || v > max)
+		return -ERANGE;
 	*out = v;
 	return 0;
 }

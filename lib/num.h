@@ -13,4 +13,7 @@
  */
 int num_parse(const char *s, long long min, long long max, long long *out);
 
+/* The same for bytes: K, M or G (KiB, MiB, GiB; in either case) may follow the digits. */
+int num_parse_size(const char *s, long long min, long long max, long long *out);
+
 #endif /* LIB_NUM_H */

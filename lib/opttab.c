@@ -8,43 +8,72 @@
 #include "lib/opttab.h"
 #include "lib/text.h"
 
-/* argp keys of options without a letter; argp takes keys above 255 for long-only options. */
-#define LONG_KEY(i) (0x1000 + (int)(i))
+static bool is_number(const struct opt *opt)
+{
+	return opt->type == OPT_NUM || opt->type == OPT_SIZE;
+}
 
-static void opt_reset(const struct opt *opt)
+static size_t value_size(const struct opt *opt)
 {
 	switch (opt->type) {
 	case OPT_FLAG:
-		*(bool *)opt->dest = false;
+		return sizeof(bool);
+	case OPT_CHOICE:
+		return sizeof(int);
+	case OPT_CUSTOM:
+		return 1; /* not known here */
+	default:
+		return sizeof(long long);
+	}
+}
+
+static void opt_reset(const struct opt *opt, void *base)
+{
+	void *dest = opt_dest(opt, base);
+
+	switch (opt->type) {
+	case OPT_FLAG:
+		*(bool *)dest = false;
 		break;
 	case OPT_NUM:
-		*(long long *)opt->dest = opt->def;
+	case OPT_SIZE:
+		*(long long *)dest = opt->def;
 		break;
 	case OPT_CHOICE:
-		*(int *)opt->dest = opt->def;
+		*(int *)dest = opt->def;
 		break;
 	case OPT_CUSTOM:
-		opt->reset(opt->dest);
+		opt->reset(dest);
 		break;
 	}
 }
 
-int opt_format(const struct opt *opt, char *buf, size_t size)
+void opttab_reset(const struct opt *opts, size_t nr, void *base)
 {
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		opt_reset(&opts[i], base);
+}
+
+int opt_format(const struct opt *opt, const void *base, char *buf, size_t size)
+{
+	const void *src = opt_dest(opt, (void *)base);
 	int n;
 
 	switch (opt->type) {
 	case OPT_FLAG:
-		n = snprintf(buf, size, "%s", *(bool *)opt->dest ? "true" : "false");
+		n = snprintf(buf, size, "%s", *(const bool *)src ? "true" : "false");
 		break;
 	case OPT_NUM:
-		n = snprintf(buf, size, "%lld", *(long long *)opt->dest);
+	case OPT_SIZE:
+		n = snprintf(buf, size, "%lld", *(const long long *)src);
 		break;
 	case OPT_CHOICE:
-		n = snprintf(buf, size, "%s", opt->choices[*(int *)opt->dest]);
+		n = snprintf(buf, size, "%s", opt->choices[*(const int *)src]);
 		break;
 	default:
-		return opt->format(opt->dest, buf, size);
+		return opt->format(src, buf, size);
 	}
 	return n < 0 || (size_t)n >= size ? -ENOSPC : 0;
 }
@@ -56,8 +85,8 @@ int opt_power_of_two(const char *arg, void *dest)
 	return v > 0 && !(v & (v - 1)) ? 0 : -EINVAL;
 }
 
-/* What the option takes, in words, for the refusal and for --help. */
-static void opt_allowed(const struct opt *opt, char *buf, size_t size)
+/* What the option expects, in words, for the refusal and for --help. */
+static void opt_expected(const struct opt *opt, char *buf, size_t size)
 {
 	size_t used = 0;
 	int i;
@@ -67,7 +96,7 @@ static void opt_allowed(const struct opt *opt, char *buf, size_t size)
 		for (i = 0; opt->choices[i] && used < size; i++)
 			used += snprintf(buf + used, size - used, "%s%s", i ? ", " : "",
 					 opt->choices[i]);
-	} else if (opt->type == OPT_NUM) {
+	} else if (is_number(opt)) {
 		snprintf(buf, size, "%s from %lld to %lld",
 			 opt->allowed ? opt->allowed : "a whole number", opt->min, opt->max);
 	} else if (opt->allowed) {
@@ -75,86 +104,74 @@ static void opt_allowed(const struct opt *opt, char *buf, size_t size)
 	}
 }
 
-static int opt_parse(const struct opt *opt, const char *arg)
+static int parse_number(const struct opt *opt, const char *arg, long long *dest)
 {
-	long long v, before;
-	int i, err;
+	long long v, before = *dest;
+	int err;
+
+	err = opt->type == OPT_SIZE ? num_parse_size(arg, opt->min, opt->max, &v) :
+				      num_parse(arg, opt->min, opt->max, &v);
+	if (err)
+		return err;
+	*dest = v;
+	err = opt->parse ? opt->parse(arg, dest) : 0;
+	if (err)
+		*dest = before;
+	return err;
+}
+
+static int opt_parse(const struct opt *opt, const char *arg, void *dest)
+{
+	int i;
 
 	switch (opt->type) {
 	case OPT_FLAG:
-		*(bool *)opt->dest = true;
+		*(bool *)dest = true;
 		return 0;
 	case OPT_NUM:
-		err = num_parse(arg, opt->min, opt->max, &v);
-		if (err)
-			return err;
-		before = *(long long *)opt->dest;
-		*(long long *)opt->dest = v;
-		err = opt->parse ? opt->parse(arg, opt->dest) : 0;
-		if (err)
-			*(long long *)opt->dest = before;
-		return err;
+	case OPT_SIZE:
+		return parse_number(opt, arg, dest);
 	case OPT_CHOICE:
 		for (i = 0; opt->choices[i]; i++) {
 			if (!strcmp(opt->choices[i], arg)) {
-				*(int *)opt->dest = i;
+				*(int *)dest = i;
 				return 0;
 			}
 		}
 		return -EINVAL;
 	case OPT_CUSTOM:
-		return opt->parse(arg, opt->dest);
+		return opt->parse(arg, dest);
 	}
 	return -EINVAL;
 }
 
-static int opttab_find(const struct opttab *tab, int key)
-{
-	size_t i;
-
-	for (i = 0; i < tab->cnt; i++)
-		if (key == LONG_KEY(i) || (tab->opts[i].key && key == tab->opts[i].key))
-			return i;
-	return -1;
-}
-
-/* As much of a value as still leaves room for what is allowed in its place. */
+/* As much of a value as still leaves room for what is expected in its place. */
 #define MAX_SHOWN 60
 
-static void refuse(struct opttab *tab, const struct opt *opt, const char *arg)
+int opt_set(const struct opt *opt, const char *arg, void *base, char *err, size_t err_size)
 {
-	char *shown = text_shortened(arg, MAX_SHOWN), letter[8] = "", allowed[256];
+	char *shown, letter[8] = "", expected[256];
+	const char *nearest;
+	size_t nr = 0;
 
-	opt_allowed(opt, allowed, sizeof(allowed));
+	if (!opt_parse(opt, arg, opt_dest(opt, base)))
+		return 0;
+	shown = text_shortened(arg, MAX_SHOWN);
+	opt_expected(opt, expected, sizeof(expected));
+	while (opt->type == OPT_CHOICE && opt->choices[nr])
+		nr++;
+	nearest = nr ? text_nearest(arg, opt->choices, nr) : NULL;
 	if (opt->key)
 		snprintf(letter, sizeof(letter), "-%c, ", opt->key);
-	snprintf(tab->err, tab->err_size, "%s--%s: '%s' is not allowed: it takes %s", letter,
-		 opt->name, shown ? shown : "?", allowed);
+	snprintf(err, err_size, "%s--%s: invalid value '%s': expected %s%s%s%s", letter, opt->name,
+		 shown ? shown : "?", expected, nearest ? " (did you mean '" : "",
+		 nearest ? nearest : "", nearest ? "'?)" : "");
 	free(shown);
+	return -EINVAL;
 }
 
-static error_t opttab_parser(int key, char *arg, struct argp_state *state)
-{
-	struct opttab *tab = state->input;
-	const struct opt *opt;
-	int i, err;
-
-	i = tab ? opttab_find(tab, key) : -1;
-	if (i < 0)
-		return ARGP_ERR_UNKNOWN;
-	opt = &tab->opts[i];
-	err = opt_parse(opt, arg);
-	if (!err) {
-		tab->given[i] = true;
-		return 0;
-	}
-	refuse(tab, opt, arg);
-	/* argp_parse() stops and returns it, with nothing printed. */
-	return EINVAL;
-}
-
-/* "TEXT (500; 1 to 100000)": the default and the range stand in --help because they stand here. */
-static char *opt_help(const struct opt *opt)
+/* The default and the range stand in --help because they stand here. */
+char *opt_help(const struct opt *opt, const void *defaults)
 {
 	char def[128] = "", allowed[512] = "", *s;
 	const char *sep = "";
@@ -162,14 +179,14 @@ static char *opt_help(const struct opt *opt)
 	if (opt->def_text)
 		snprintf(def, sizeof(def), "%s", opt->def_text);
 	else if (opt->type != OPT_FLAG)
-		opt_format(opt, def, sizeof(def));
-	if (opt->type == OPT_NUM && opt->allowed)
+		opt_format(opt, defaults, def, sizeof(def));
+	if (is_number(opt) && opt->allowed)
 		snprintf(allowed, sizeof(allowed), "%s, %lld to %lld", opt->allowed, opt->min,
 			 opt->max);
-	else if (opt->type == OPT_NUM)
+	else if (is_number(opt))
 		snprintf(allowed, sizeof(allowed), "%lld to %lld", opt->min, opt->max);
 	else if (opt->type != OPT_FLAG)
-		opt_allowed(opt, allowed, sizeof(allowed));
+		opt_expected(opt, allowed, sizeof(allowed));
 	if (def[0] && allowed[0])
 		sep = "; ";
 	if (!def[0] && !allowed[0])
@@ -180,61 +197,55 @@ static char *opt_help(const struct opt *opt)
 	return s;
 }
 
-int opttab_init(struct opttab *tab, const char *title, const struct opt *opts, size_t cnt,
-		char *err, size_t err_size)
+static bool is_called(const struct opt *opt, const char *name)
 {
-	struct argp_option *o;
-	size_t i;
-
-	memset(tab, 0, sizeof(*tab));
-	tab->title = title;
-	tab->opts = opts;
-	tab->cnt = cnt;
-	tab->err = err;
-	tab->err_size = err_size;
-	/* At most an option and an alias a row, and the end. */
-	tab->argp_opts = calloc(2 * cnt + 1, sizeof(*tab->argp_opts));
-	tab->help = calloc(cnt, sizeof(*tab->help));
-	tab->given = calloc(cnt ? cnt : 1, sizeof(*tab->given));
-	if (!tab->argp_opts || (cnt && !tab->help) || !tab->given)
-		goto nomem;
-
-	o = tab->argp_opts;
-	for (i = 0; i < cnt; i++) {
-		opt_reset(&opts[i]);
-		tab->help[i] = opt_help(&opts[i]);
-		if (!tab->help[i])
-			goto nomem;
-		o->name = opts[i].name;
-		o->key = opts[i].key ? opts[i].key : LONG_KEY(i);
-		o->arg = opts[i].arg;
-		o->doc = tab->help[i];
-		o++;
-		if (opts[i].alias) {
-			o->name = opts[i].alias;
-			o->key = LONG_KEY(i);
-			o->arg = opts[i].arg;
-			o->flags = OPTION_HIDDEN;
-			o++;
-		}
-	}
-	/* glibc's argp loses a block of no bytes in --help where it gets a table of no options. */
-	tab->argp.options = cnt ? tab->argp_opts : NULL;
-	tab->argp.parser = opttab_parser;
-	return 0;
-nomem:
-	opttab_free(tab);
-	return -ENOMEM;
+	return name && (!strcmp(opt->name, name) || (opt->alias && !strcmp(opt->alias, name)));
 }
 
-void opttab_free(struct opttab *tab)
+const struct opt *opttab_find(const struct opt *opts, size_t nr, const char *name)
 {
 	size_t i;
 
-	for (i = 0; tab->help && i < tab->cnt; i++)
-		free(tab->help[i]);
-	free(tab->help);
-	free(tab->argp_opts);
-	free(tab->given);
-	memset(tab, 0, sizeof(*tab));
+	for (i = 0; i < nr; i++)
+		if (is_called(&opts[i], name))
+			return &opts[i];
+	return NULL;
+}
+
+static const char *row_fault(const struct opt *opts, size_t i, size_t base_size)
+{
+	const struct opt *opt = &opts[i];
+	size_t k;
+
+	if (!opt->help)
+		return "has no help";
+	if (!opt->arg != (opt->type == OPT_FLAG))
+		return opt->arg ? "is a flag with an argument" : "has no name for its argument";
+	if (opt->at + value_size(opt) > base_size)
+		return "lies outside of the struct for its value";
+	if (is_number(opt) && !opt->def_text && (opt->def < opt->min || opt->def > opt->max))
+		return "has a default outside of its range";
+	if (opt->type == OPT_CHOICE && !opt->choices)
+		return "has no choices";
+	if (opt->type == OPT_CUSTOM && (!opt->parse || !opt->reset || !opt->format))
+		return "lacks one of parse, reset and format";
+	for (k = 0; k < i; k++)
+		if (is_called(&opts[k], opt->name) || is_called(&opts[k], opt->alias))
+			return "is there twice";
+	return NULL;
+}
+
+int opttab_check(const struct opt *opts, size_t nr, size_t base_size, char *err, size_t err_size)
+{
+	const char *fault;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		fault = opts[i].name ? row_fault(opts, i, base_size) : "has no name";
+		if (!fault)
+			continue;
+		snprintf(err, err_size, "option '%s' %s", opts[i].name ? opts[i].name : "", fault);
+		return -EINVAL;
+	}
+	return 0;
 }

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Options as data. A row names an option, where its value goes, its default and its range; the argp
- * parser, strict checking, the message on refusal, default and range in --help follow from it.
+ * Options as data. A row names an option, the member of a struct that its value goes to, its
+ * default and its range; strict parsing, the message on refusal, default and range in --help, and
+ * the value in a record follow from it.
  */
 #ifndef LIB_OPTTAB_H
 #define LIB_OPTTAB_H
 
-#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 enum opt_type {
-	OPT_FLAG, /* dest: bool *, set to true */
-	OPT_NUM, /* dest: long long *, whole number from min to max */
-	OPT_CHOICE, /* dest: int *, index into choices */
-	OPT_CUSTOM, /* dest: as the row's functions have it */
+	OPT_FLAG, /* bool, set to true */
+	OPT_NUM, /* long long, a whole number from min to max */
+	OPT_SIZE, /* the same in bytes; K, M, G may follow the number */
+	OPT_CHOICE, /* int, index into choices */
+	OPT_CUSTOM, /* as the row's functions have it */
 };
 
 struct opt {
@@ -23,49 +24,55 @@ struct opt {
 	int key; /* short option character, or 0 */
 	const char *arg; /* name of the argument in --help; NULL for flags */
 	enum opt_type type;
-	void *dest; /* static storage; holds the default after opttab_init() */
-	long long def, min, max; /* OPT_NUM; def: OPT_CHOICE as well (index) */
+	size_t at; /* offset of the value in the struct that the table is for */
+	long long def, min, max; /* OPT_NUM, OPT_SIZE; def: OPT_CHOICE as well (index) */
 	const char *def_text; /* OPT_NUM: the default in words, where def is only a mark */
 	const char *const *choices; /* OPT_CHOICE: NULL-terminated */
 	const char *help; /* default and range are appended */
-	const char *allowed; /* OPT_NUM and OPT_CUSTOM: says in words what is allowed; or NULL */
+	const char *allowed; /* what is expected, in words; not for choices and flags; or NULL */
+	bool sizes_program; /* a smaller value makes the BPF program smaller */
 
 	/*
 	 * OPT_CUSTOM: parse returns 0 or -errno and leaves *dest alone on error; reset puts the
-	 * default in; format writes the value as it would be typed. For OPT_NUM a parse function
-	 * (may be NULL) checks the number further, such as for a power of two.
+	 * default in; format writes the value as it would be typed. For OPT_NUM and OPT_SIZE a
+	 * parse function (may be NULL) checks the number further, such as for a power of two.
 	 */
 	int (*parse)(const char *arg, void *dest);
 	void (*reset)(void *dest);
 	int (*format)(const void *dest, char *buf, size_t size);
 };
 
-/* A table of options with what argp needs to know of it. Owned by the caller. */
-struct opttab {
-	const char *title; /* heading in --help; NULL: none */
-	const struct opt *opts;
-	size_t cnt;
+/* @base, here and below: the struct that the values of the table are in. */
+static inline void *opt_dest(const struct opt *opt, void *base)
+{
+	return (char *)base + opt->at;
+}
 
-	struct argp argp; /* made by opttab_init(); give it opttab * as its input */
-	struct argp_option *argp_opts;
-	char **help;
-	bool *given; /* given[i]: opts[i] was on the command line */
-	char *err; /* where a refusal is written, one line */
-	size_t err_size;
-};
+/* Sets all options to their defaults. */
+void opttab_reset(const struct opt *opts, size_t nr, void *base);
 
 /*
- * Puts all defaults in and makes tab->argp. Refusals are written to @err; the parser then returns
- * EINVAL and argp_parse() gives it back. Returns 0 or -ENOMEM.
+ * Sets @opt to @arg (NULL for flags). Returns 0, or -EINVAL with one line for the user in @err:
+ * "-d, --duration: invalid value '5x': expected a whole number from 1 to 86400".
  */
-int opttab_init(struct opttab *tab, const char *title, const struct opt *opts, size_t cnt,
-		char *err, size_t err_size);
-void opttab_free(struct opttab *tab);
+int opt_set(const struct opt *opt, const char *arg, void *base, char *err, size_t err_size);
 
 /* Value of @opt as it would be typed (flags: "true", "false"), into @buf. Returns 0 or -errno. */
-int opt_format(const struct opt *opt, char *buf, size_t size);
+int opt_format(const struct opt *opt, const void *base, char *buf, size_t size);
 
-/* For OPT_NUM rows: 0 where the number is a power of two, else -EINVAL. */
+/* "TEXT (default 500; 1 to 100000)", to be freed by free(); NULL: no memory. */
+char *opt_help(const struct opt *opt, const void *defaults);
+
+/* The row with this name or alias, or NULL. */
+const struct opt *opttab_find(const struct opt *opts, size_t nr, const char *name);
+
+/*
+ * What is wrong with a table, for whoever writes one: two options of one name, a row without what
+ * its type needs. Returns 0, or -EINVAL with the reason in @err.
+ */
+int opttab_check(const struct opt *opts, size_t nr, size_t base_size, char *err, size_t err_size);
+
+/* For OPT_NUM and OPT_SIZE rows: 0 where the number is a power of two, else -EINVAL. */
 int opt_power_of_two(const char *arg, void *dest);
 
 #endif /* LIB_OPTTAB_H */

@@ -276,11 +276,11 @@ static void find_fault(const json_t *record, char *fault, size_t size)
 		snprintf(fault, size, "no record of bench: its \"schema\" is no whole number");
 		return;
 	}
-	if (json_integer_value(schema) < 1 || json_integer_value(schema) > RECORD_SCHEMA_NEWEST) {
+	if (json_integer_value(schema) < 1 || json_integer_value(schema) > RECORD_SCHEMA) {
 		snprintf(fault, size,
 			 "a record of schema %" JSON_INTEGER_FORMAT
 			 ", but this bench reads schemas 1 and %d",
-			 json_integer_value(schema), RECORD_SCHEMA_NEWEST);
+			 json_integer_value(schema), RECORD_SCHEMA);
 		return;
 	}
 	if (!bench || !*bench) {
@@ -469,7 +469,10 @@ int record_append(int fd, const json_t *record)
 	do {
 		n = write(fd, text + done, len - done);
 		done += n > 0 ? n : 0;
-		/* A signal ends the wait for a full pipe, after a part; a file has no room for more. */
+		/*
+		 * A signal ends the wait for a full pipe, after a part; a file has no room for
+		 * more.
+		 */
 	} while ((n < 0 && errno == EINTR) || (n > 0 && done < len && !is_file(fd)));
 	ret = n < 0 ? -errno : 0;
 	if (n >= 0 && done < len) {

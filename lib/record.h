@@ -11,8 +11,7 @@
 #include <stddef.h>
 
 /* What is written, and the newest that can be read: readers take each schema from 1 on. */
-#define RECORD_SCHEMA	     1
-#define RECORD_SCHEMA_NEWEST 2
+#define RECORD_SCHEMA 2
 
 /* Records of one file, in its order. Owned by the caller; freed by records_free(). */
 struct records {
@@ -55,8 +54,8 @@ struct record_figure {
 
 /*
  * Figure number @i of @record, which records_read() has returned and whose status is ok: 0 is the
- * default one, whose mean and unit are those of "summary". A record of schema 1 has the figures that
- * its kind of report stands for. Returns false if there are not so many.
+ * default one, whose mean and unit are those of "summary". A record of schema 1 has the figures
+ * that its kind of report stands for. Returns false if there are not so many.
  */
 bool record_figure(const json_t *record, size_t i, struct record_figure *out);
 

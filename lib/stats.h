@@ -9,7 +9,7 @@
 /* Of every interval that is printed, recorded or compared. */
 #define STATS_CONFIDENCE 0.95
 
-/* Rates are in counts a second. */
+/* Rates are in counts per second. */
 struct stats_rate {
 	double mean;
 	double stddev;
@@ -48,11 +48,11 @@ int stats_median_ci(double *v, size_t n, double confidence, double *low, double 
 /*
  * Many tests at once: what becomes of the p-values of @n of them, ascending, in place, so that
  * taking all those for shown that are below a rate holds the expected part of false ones among them
- * at that rate. Where there is nothing to be shown at all, that is the probability that anything is.
- * Y. Benjamini and Y. Hochberg, "Controlling the False Discovery Rate", Journal of the Royal
- * Statistical Society B 57 (1995), in the form of R's p.adjust(): right for independent tests, and for
- * those that tend to err to the same side, as rows measured at the same time do (Y. Benjamini and
- * D. Yekutieli, Annals of Statistics 29 (2001)). One p-value alone stays what it is.
+ * at that rate. Where there is nothing to be shown at all, that is the probability that anything
+ * is. Y. Benjamini and Y. Hochberg, "Controlling the False Discovery Rate", Journal of the Royal
+ * Statistical Society B 57 (1995), in the form of R's p.adjust(): right for independent tests, and
+ * for those that tend to err to the same side, as rows measured at the same time do (Y. Benjamini
+ * and D. Yekutieli, Annals of Statistics 29 (2001)). One p-value alone stays what it is.
  */
 void stats_adjust_p(double *p, size_t n);
 

@@ -38,9 +38,10 @@ int text_wrap(FILE *out, const char *first, const char *rest, const char *s, siz
 void text_put_markdown(FILE *out, const char *s);
 
 /*
- * The one of @nr @names that @word is most likely a misspelling of: the nearest by Damerau-Levenshtein
- * distance (insertions, deletions, substitutions, and swaps of neighbors, each counted once), the
- * first of several, if it is at most a third of the length of @word away, rounded. NULL: none is.
+ * The one of @nr @names that @word is most likely a misspelling of: the nearest by
+ * Damerau-Levenshtein distance (insertions, deletions, substitutions, and swaps of neighbors, each
+ * counted once), the first of several, if it is at most a third of the length of @word away,
+ * rounded. NULL: none is.
  */
 const char *text_nearest(const char *word, const char *const *names, size_t nr);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A program that hangs on a system call, written once. lib/bpf/attach.c lets one entry be loaded.
+ * A program attached to getpgid(2), written once. lib/bpf/attach.c lets one entry be loaded.
  *
  *	static __always_inline int body(void *ctx) { ... }
- *	SYSCALL_PROGS(getpgid, body)
+ *	SYSCALL_PROGS(body)
  */
 #ifndef PROGS_ATTACH_BPF_H
 #define PROGS_ATTACH_BPF_H
@@ -22,27 +22,27 @@ static __always_inline int attach_is_ours(void)
 }
 
 /*
- * fentry, kprobe and tp are hung on the one system call; sys_enter, where rawtp hangs, sees every
+ * fentry, kprobe and tp are attached to the one system call; rawtp to sys_enter, which sees every
  * system call of the machine. All of them see every process.
  */
-#define SYSCALL_PROGS(name, body)                                                  \
+#define SYSCALL_PROGS(body)                                                        \
 	SEC("?fentry")                                                             \
-	int name##_fentry(void *ctx)                                               \
+	int getpgid_fentry(void *ctx)                                              \
 	{                                                                          \
 		return attach_is_ours() ? body(ctx) : 0;                           \
 	}                                                                          \
 	SEC("?ksyscall")                                                           \
-	int name##_kprobe(void *ctx)                                               \
+	int getpgid_kprobe(void *ctx)                                              \
 	{                                                                          \
 		return attach_is_ours() ? body(ctx) : 0;                           \
 	}                                                                          \
 	SEC("?tracepoint")                                                         \
-	int name##_tp(void *ctx)                                                   \
+	int getpgid_tp(void *ctx)                                                  \
 	{                                                                          \
 		return attach_is_ours() ? body(ctx) : 0;                           \
 	}                                                                          \
 	SEC("?raw_tracepoint")                                                     \
-	int name##_rawtp(struct bpf_raw_tracepoint_args *ctx)                      \
+	int getpgid_rawtp(struct bpf_raw_tracepoint_args *ctx)                     \
 	{                                                                          \
 		if (ctx->args[1] != attach_target.syscall_nr || !attach_is_ours()) \
 			return 0;                                                  \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What user space tells the programs that SYSCALL_PROGS() makes. */
+/* What user space fills in for the programs that SYSCALL_PROGS() makes. */
 #ifndef PROGS_ATTACH_H
 #define PROGS_ATTACH_H
 

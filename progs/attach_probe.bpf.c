@@ -12,7 +12,7 @@ static __always_inline int count_run(void *ctx)
 	return 0;
 }
 
-SYSCALL_PROGS(getpgid, count_run)
+SYSCALL_PROGS(count_run)
 
 __u32 seen_tgid;
 

@@ -43,8 +43,8 @@ struct {
 
 /*
  * What the measured programs ask for, in the order in which they do. The values are stored, as in
- * the kernel's runner, and not made anew for each operation: that would take nearly as long as a
- * hash function does, while reading them in a row hardly shows.
+ * the kernel selftests' bench, and not made anew for each operation: that would take nearly as long
+ * as a hash function does, while reading them in a row hardly shows.
  *
  * The first BLOOM_CHUNK - 1 values come again at the end, so that a chunk may start anywhere and
  * has no end to look out for.
@@ -57,9 +57,9 @@ struct {
 } stored SEC(".maps");
 
 /*
- * The value that a producer looks up, where it is made anew. On the stack Linux 7.1 and newer refuse
- * it: their verifier takes peek for something that only writes there, as it does on a queue, and
- * forgets what has been written before ("slot poisoned by dead code elimination").
+ * The value that a producer looks up, where it is made anew. On the stack Linux 7.1 and newer
+ * refuse it: their verifier takes peek for something that only writes there, as it does on a queue,
+ * and forgets what has been written before ("slot poisoned by dead code elimination").
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -97,7 +97,9 @@ __attribute__((noinline)) int look_ahead(__u32 first)
 	int present = 0;
 	__u32 i;
 
-	/* Asked here and not by the caller, for before Linux 6.8 uncalled functions count as well. */
+	/*
+	 * Asked here and not by the caller, for before Linux 6.8 uncalled functions count as well.
+	 */
 	if (!config.has_hash)
 		return 0;
 	for (i = 0; i < LOOK_AHEAD; i++) {

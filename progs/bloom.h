@@ -30,13 +30,13 @@ struct bloom_values {
 	__u32 nr_words; /* 64-bit words that hold a value */
 };
 
-/* What a run of a program is told. */
+/* The arguments of one run of a program. */
 struct bloom_args {
 	__u64 first; /* number of the value to begin with */
 	__u64 producer; /* whose run it is; only where values are made anew */
 };
 
-/* What user space tells the programs; constants to the verifier. */
+/* The programs' configuration, from user space; constants to the verifier. */
 struct bloom_config {
 	struct bloom_values values;
 	__u64 nr_absent; /* values that are not entries: numbers nr_entries, ... */

@@ -2,8 +2,8 @@
 /*
  * Counters that BPF programs keep, one slot for each CPU, shared with user space through .bss.
  *
- * A program of another thread may preempt ours on the same CPU between load and store, so slots
- * are added to atomically; with one slot a CPU that is an uncontended operation. It also keeps the
+ * A program of another thread may preempt ours on the same CPU between load and store, so slots are
+ * added to atomically; with one slot per CPU that is an uncontended operation. It also keeps the
  * sums exact on a machine with more CPUs than slots, where CPUs share them.
  */
 #ifndef PROGS_CPU_SLOTS_H

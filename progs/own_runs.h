@@ -9,7 +9,7 @@
 #include <linux/types.h>
 
 enum own_runs_by {
-	OWN_RUNS_ALL, /* attached so that nobody else can make it run */
+	OWN_RUNS_ALL, /* attached so that no other process can make it run */
 	OWN_RUNS_BATCH, /* those while a batch of ours is under way on the CPU */
 	OWN_RUNS_TGID, /* those in one of our threads */
 };

@@ -31,4 +31,4 @@ static __always_inline int put_batch(void *ctx)
 	return 0;
 }
 
-SYSCALL_PROGS(getpgid, put_batch)
+SYSCALL_PROGS(put_batch)

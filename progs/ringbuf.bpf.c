@@ -59,11 +59,11 @@ static __always_inline int put_batch(void *ctx)
 		bpf_ringbuf_submit(record, wakeup_flags(0));
 		submitted++;
 	}
-	/* Counted once a batch, so that counting costs nothing a record. */
+	/* Counted once per batch, so that counting costs nothing per record. */
 	slot_add(SLOT_ATTEMPTS, batch_cnt);
 	slot_add(SLOT_SUBMITTED, submitted);
 	slot_add(SLOT_DROPS, batch_cnt - submitted);
 	return 0;
 }
 
-SYSCALL_PROGS(getpgid, put_batch)
+SYSCALL_PROGS(put_batch)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Programs that count their runs, one for each way to hang a program on something; and those that
+ * Programs that count their runs, one for each way to attach a program; and those that
  * make them run, in batches from inside the kernel (one more is in trigger_kfunc.bpf.c). One of the
  * former and at most one of the latter is loaded.
  */

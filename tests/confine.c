@@ -188,7 +188,6 @@ static void read_mem(int mem, uint64_t addr, void *buf, size_t size)
 {
 	ssize_t n = pread(mem, buf, size, addr);
 
-	(void)n; /* what cannot be read stays zero, and the kernel will say so */
 }
 
 /* @kfunc: any function of the kernel, instead of helper @id. */

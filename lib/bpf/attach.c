@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,15 +13,21 @@
 #include "lib/bpf/attach.h"
 #include "lib/bpf/bpflog.h"
 #include "lib/bpf/hook.h"
-#include "lib/num.h"
-#include "lib/bpf/tracefs.h"
+#include "lib/bpf/tracepoint.h"
 #include "lib/bpf/why.h"
+#include "lib/util.h"
 #include "attach_probe.skel.h"
 
+/* clang-format off */
 const char *const attach_kind_names[] = {
-	[ATTACH_AUTO] = "auto", [ATTACH_FENTRY] = "fentry", [ATTACH_KPROBE] = "kprobe",
-	[ATTACH_TP] = "tp",	[ATTACH_RAWTP] = "rawtp",   [ATTACH_NR_KINDS] = NULL,
+	[ATTACH_AUTO] = "auto",
+	[ATTACH_FENTRY] = "fentry",
+	[ATTACH_KPROBE] = "kprobe",
+	[ATTACH_TP] = "tp",
+	[ATTACH_RAWTP] = "rawtp",
+	[ATTACH_NR_KINDS] = NULL,
 };
+/* clang-format on */
 
 static const enum hook_kind hook_kinds[] = {
 	[ATTACH_FENTRY] = HOOK_FENTRY,
@@ -31,95 +36,12 @@ static const enum hook_kind hook_kinds[] = {
 	[ATTACH_RAWTP] = HOOK_RAWTP,
 };
 
-/* System calls that a program can be hung on; rawtp has to tell them apart by number. */
-static const struct {
-	const char *name;
-	unsigned int nr;
-} syscalls[] = {
-	{ "getpgid", __NR_getpgid },
-};
-
-/* From the open file @fd, or passes on the -errno that it is. */
-static int read_id(int fd)
-{
-	char buf[32];
-	long long id;
-	ssize_t n;
-
-	if (fd < 0)
-		return fd;
-	n = read(fd, buf, sizeof(buf) - 1);
-	if (n < 0)
-		n = -errno;
-	close(fd);
-	if (n < 0)
-		return n;
-	buf[n] = '\0';
-	buf[strcspn(buf, "\n")] = '\0';
-	if (num_parse(buf, 0, 0x7fffffff, &id))
-		return -EBADMSG;
-	return id;
-}
-
-int attach_tracepoint_id(const char *category, const char *name)
-{
-	char path[192];
-
-	snprintf(path, sizeof(path), "events/%s/%s/id", category, name);
-	return read_id(tracefs_open(path));
-}
-
-/*
- * The first CPU that is online. A BPF program on a tracepoint runs on all CPUs, whichever CPU its
- * perf event was opened on; but that one has to be online, and CPU 0 need not be.
- */
-static int first_online_cpu(void)
-{
-	char buf[64] = "";
-	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
-
-	if (f) {
-		if (!fgets(buf, sizeof(buf), f))
-			buf[0] = '\0';
-		fclose(f);
-	}
-	return atoi(buf); /* "0-7", "1,3": the number in front; 0 where nothing can be read */
-}
-
-struct bpf_link *attach_tracepoint(const struct bpf_program *prog, const char *category,
-				   const char *name)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_TRACEPOINT,
-		.size = sizeof(attr),
-	};
-	struct bpf_link *link;
-	int id, fd, err;
-
-	id = attach_tracepoint_id(category, name);
-	if (id < 0) {
-		errno = -id;
-		return NULL;
-	}
-	attr.config = id;
-	fd = syscall(__NR_perf_event_open, &attr, -1, first_online_cpu(), -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	link = bpf_program__attach_perf_event(prog, fd); /* takes over fd */
-	if (!link) {
-		err = errno;
-		close(fd);
-		errno = err;
-	}
-	return link;
-}
-
-static struct bpf_program *find_entry(const struct bpf_object *obj, const char *syscall,
-				      enum attach_kind kind)
+/* The entries of SYSCALL_PROGS() are named by the kinds. */
+static struct bpf_program *find_entry(const struct bpf_object *obj, enum attach_kind kind)
 {
 	char name[64];
 
-	snprintf(name, sizeof(name), "%s_%s", syscall, attach_kind_names[kind]);
+	snprintf(name, sizeof(name), ATTACH_SYSCALL "_%s", attach_kind_names[kind]);
 	return bpf_object__find_program_by_name(obj, name);
 }
 
@@ -145,7 +67,7 @@ int attach_syscall_function(const char *syscall, char *buf, size_t size)
 	int id = -ENOENT;
 	size_t i;
 
-	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(prefixes); i++) {
 		snprintf(buf, size, "%ssys_%s", prefixes[i], syscall);
 		id = libbpf_find_vmlinux_btf_id(buf, BPF_TRACE_FENTRY);
 		if (id > 0)
@@ -154,32 +76,24 @@ int attach_syscall_function(const char *syscall, char *buf, size_t size)
 	return id < 0 ? id : -ENOENT;
 }
 
-int attach_prepare(struct bpf_object *obj, const char *syscall, enum attach_kind kind, pid_t tgid)
+int attach_prepare(struct bpf_object *obj, enum attach_kind kind, pid_t tgid)
 {
-	struct attach_target target = { .tgid = tgid };
+	struct attach_target target = { .tgid = tgid, .syscall_nr = __NR_getpgid };
 	struct bpf_program *prog;
 	char func[96];
 	int k, err;
-	size_t i;
 
-	for (i = 0; i < sizeof(syscalls) / sizeof(syscalls[0]); i++)
-		if (!strcmp(syscalls[i].name, syscall))
-			break;
-	if (i == sizeof(syscalls) / sizeof(syscalls[0]))
-		return -ENOENT;
-	target.syscall_nr = syscalls[i].nr;
 	if (hook_is_switched_off(hook_kinds[kind]))
 		return -ENODATA;
-
 	for (k = ATTACH_FENTRY; k < ATTACH_NR_KINDS; k++) {
-		prog = find_entry(obj, syscall, k);
+		prog = find_entry(obj, k);
 		if (!prog)
 			return -ENOENT;
 		bpf_program__set_autoload(prog, k == (int)kind);
 	}
-	prog = find_entry(obj, syscall, kind);
+	prog = find_entry(obj, kind);
 	if (kind == ATTACH_FENTRY) {
-		err = attach_syscall_function(syscall, func, sizeof(func));
+		err = attach_syscall_function(ATTACH_SYSCALL, func, sizeof(func));
 		if (!err)
 			err = bpf_program__set_attach_target(prog, 0, func);
 		if (err)
@@ -189,10 +103,9 @@ int attach_prepare(struct bpf_object *obj, const char *syscall, enum attach_kind
 					  &target, sizeof(target));
 }
 
-struct bpf_link *attach_syscall(const struct bpf_object *obj, const char *syscall,
-				enum attach_kind kind)
+struct bpf_link *attach_object(const struct bpf_object *obj, enum attach_kind kind)
 {
-	struct bpf_program *prog = find_entry(obj, syscall, kind);
+	struct bpf_program *prog = find_entry(obj, kind);
 	char name[96];
 
 	if (!prog) {
@@ -207,12 +120,11 @@ struct bpf_link *attach_syscall(const struct bpf_object *obj, const char *syscal
 		 * libbpf finds the name out by trying a kprobe, and where that is refused takes a
 		 * wrong one, whose ENOENT would hide the reason.
 		 */
-		if (!attach_syscall_function(syscall, name, sizeof(name)))
+		if (!attach_syscall_function(ATTACH_SYSCALL, name, sizeof(name)))
 			return bpf_program__attach_kprobe(prog, false, name);
-		return bpf_program__attach_ksyscall(prog, syscall, NULL);
+		return bpf_program__attach_ksyscall(prog, ATTACH_SYSCALL, NULL);
 	case ATTACH_TP:
-		snprintf(name, sizeof(name), "sys_enter_%s", syscall);
-		return attach_tracepoint(prog, "syscalls", name);
+		return tracepoint_attach(prog, "syscalls", "sys_enter_" ATTACH_SYSCALL);
 	case ATTACH_RAWTP:
 		return bpf_program__attach_raw_tracepoint(prog, "sys_enter");
 	default:
@@ -221,26 +133,32 @@ struct bpf_link *attach_syscall(const struct bpf_object *obj, const char *syscal
 	}
 }
 
-/* Why an attachment by @kind failed with @err. */
-static void explain_kind(enum attach_kind kind, const struct bpf_object *obj, const char *syscall,
-			 bool loaded, int err, char *buf, size_t size)
-{
-	char target[96];
-	struct hook hook = { .kind = hook_kinds[kind], .target = target };
+/* What a kind of program was found to be. */
+struct reason {
+	char brief[48]; /* "EPERM", "not built in" */
+	char text[512]; /* the same in full, and what it requires */
+};
 
-	if (kind == ATTACH_TP)
-		snprintf(target, sizeof(target), "syscalls/sys_enter_%s", syscall);
-	else
-		snprintf(target, sizeof(target), "sys_%s", syscall);
-	if (!loaded && bpflog_explain(obj, err, buf, size))
+/* Why an attachment by @kind failed with @err. */
+static void explain_kind(enum attach_kind kind, const struct bpf_object *obj, bool loaded, int err,
+			 struct reason *why)
+{
+	struct hook hook = {
+		.kind = hook_kinds[kind],
+		.target = kind == ATTACH_TP ? "syscalls/sys_enter_" ATTACH_SYSCALL :
+					      "sys_" ATTACH_SYSCALL,
+	};
+
+	hook_brief(&hook, loaded, err, why->brief, sizeof(why->brief));
+	if (!loaded && bpflog_explain(obj, err, why->text, sizeof(why->text)))
 		return;
-	if (hook_explain(&hook, loaded, err, buf, size))
+	if (hook_explain(&hook, loaded, err, why->text, sizeof(why->text)))
 		return;
-	why_words(hook_step(&hook, loaded), err, buf, size);
+	why_words(hook_step(&hook, loaded), err, why->text, sizeof(why->text));
 }
 
-/* 0 where the kernel takes this kind, else why not, as -errno and in words in @why. */
-static int try_kind(enum attach_kind kind, pid_t tgid, char *why, size_t size)
+/* 0 where the kernel takes this kind, else -errno with the reason in @why. */
+static int try_kind(enum attach_kind kind, pid_t tgid, struct reason *why)
 {
 	struct attach_probe_bpf *skel;
 	struct bpf_link *link;
@@ -251,18 +169,19 @@ static int try_kind(enum attach_kind kind, pid_t tgid, char *why, size_t size)
 	skel = attach_probe_bpf__open();
 	if (!skel) {
 		err = -errno;
-		snprintf(why, size, "%s", why_errno(err));
+		snprintf(why->brief, sizeof(why->brief), "%s", why_errno_name(err));
+		snprintf(why->text, sizeof(why->text), "%s", why_errno(err));
 		return err;
 	}
-	err = attach_prepare(skel->obj, "getpgid", kind, tgid);
+	err = attach_prepare(skel->obj, kind, tgid);
 	if (!err)
 		err = attach_probe_bpf__load(skel);
 	if (!err) {
 		loaded = true;
-		link = attach_syscall(skel->obj, "getpgid", kind);
+		link = attach_object(skel->obj, kind);
 		if (link) {
 			/* It may be attached and never run: with kernel.ftrace_enabled=0, say. */
-			syscall(__NR_getpgid, 0);
+			attach_trigger();
 			if (!__atomic_load_n(&skel->bss->runs, __ATOMIC_RELAXED))
 				err = -ENODATA;
 			bpf_link__destroy(link);
@@ -270,45 +189,57 @@ static int try_kind(enum attach_kind kind, pid_t tgid, char *why, size_t size)
 			err = -errno;
 		}
 	}
-	if (loaded && err == -ENODATA)
-		snprintf(why, size, "the program is attached, but does not run: %s",
+	if (loaded && err == -ENODATA) {
+		snprintf(why->brief, sizeof(why->brief), "does not run");
+		snprintf(why->text, sizeof(why->text),
+			 "the program is attached, but does not run%s",
 			 hook_why_not_run(hook_kinds[kind]));
-	else if (err)
-		explain_kind(kind, skel->obj, "getpgid", loaded, err, why, size);
+	} else if (err) {
+		explain_kind(kind, skel->obj, loaded, err, why);
+	}
 	attach_probe_bpf__destroy(skel);
 	return err;
 }
 
-int attach_pick(const char *syscall, enum attach_kind wanted, pid_t tgid, char *note, size_t size)
+/* Adds "KIND: REASON" to a list. */
+static void add_reason(char *list, size_t size, const char *sep, enum attach_kind kind,
+		       const char *reason)
+{
+	size_t used = strlen(list);
+
+	snprintf(list + used, size - used, "%s%s: %s", used ? sep : "", attach_kind_names[kind],
+		 reason);
+}
+
+void attach_pick(enum attach_kind wanted, pid_t tgid, struct attach_choice *choice)
 {
 	enum attach_kind kind, first = wanted, last = wanted;
-	char why[512], first_why[512] = "";
-	int err, first_err = 0;
+	struct reason why, first_why = {};
 	bool all_alike = true;
-	size_t used = 0;
+	int err;
 
-	(void)syscall; /* what goes for one system call goes for all */
 	if (wanted == ATTACH_AUTO) {
 		first = ATTACH_FENTRY;
 		last = ATTACH_RAWTP;
 	}
-	note[0] = '\0';
+	memset(choice, 0, sizeof(*choice));
 	for (kind = first; kind <= last; kind++) {
-		err = try_kind(kind, tgid, why, sizeof(why));
-		if (!err)
-			return kind;
-		if (!first_err) {
-			first_err = err;
-			memcpy(first_why, why, sizeof(first_why));
+		err = try_kind(kind, tgid, &why);
+		if (!err) {
+			choice->kind = kind;
+			return;
 		}
-		all_alike = all_alike && !strcmp(why, first_why);
-		if (used < size)
-			used += snprintf(note + used, size - used, "%s%s: %s", used ? "; " : "",
-					 attach_kind_names[kind], why);
+		if (kind == first) {
+			choice->kind = err;
+			first_why = why;
+		}
+		all_alike = all_alike && !strcmp(why.text, first_why.text);
+		add_reason(choice->brief, sizeof(choice->brief), ", ", kind, why.brief);
+		add_reason(choice->reasons, sizeof(choice->reasons), "; ", kind, why.text);
 	}
 	if (wanted == ATTACH_AUTO && all_alike)
-		snprintf(note, size, "fentry, kprobe, tp, rawtp: %s", first_why);
-	return first_err;
+		snprintf(choice->reasons, sizeof(choice->reasons), "fentry, kprobe, tp, rawtp: %s",
+			 first_why.text);
 }
 
 pid_t attach_tgid(void)

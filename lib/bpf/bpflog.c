@@ -11,6 +11,10 @@
 
 #include "lib/bpf/bpflog.h"
 #include "lib/bpf/why.h"
+#include "lib/util.h"
+
+/* printf() format, for the name of a helper. */
+#define NO_HELPER "this kernel has no %s() for programs of this type"
 
 static struct {
 	pthread_mutex_t lock;
@@ -100,40 +104,13 @@ void bpflog_tail(char *buf, size_t size, int lines)
 
 /* ---- what the kernel lacks */
 
-/* Helpers that our programs call, and the Linux version that brought them. */
-static const struct helper {
-	int id;
-	const char *name;
-	const char *since;
-} helpers[] = {
-	{ BPF_FUNC_map_push_elem, "bpf_map_push_elem", "4.20" },
-	{ BPF_FUNC_map_peek_elem, "bpf_map_peek_elem", "4.20" },
-	{ BPF_FUNC_perf_event_output, "bpf_perf_event_output", "4.4" },
-	{ BPF_FUNC_get_numa_node_id, "bpf_get_numa_node_id", "4.10" },
-	{ BPF_FUNC_get_current_pid_tgid, "bpf_get_current_pid_tgid", "4.2" },
-	{ BPF_FUNC_ringbuf_output, "bpf_ringbuf_output", "5.8" },
-	{ BPF_FUNC_ringbuf_reserve, "bpf_ringbuf_reserve", "5.8" },
-	{ BPF_FUNC_ringbuf_submit, "bpf_ringbuf_submit", "5.8" },
-	{ BPF_FUNC_ringbuf_query, "bpf_ringbuf_query", "5.8" },
-	{ BPF_FUNC_loop, "bpf_loop", "5.17" },
-};
+/* Names of helpers by number, as the header has them that this is built with. */
+#define HELPER_NAME(name) [BPF_FUNC_##name] = "bpf_" #name
+static const char *const helper_names[] = { __BPF_FUNC_MAPPER(HELPER_NAME) };
 
-static const struct helper *find_helper(int id)
+static const char *helper_name(int id)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(helpers) / sizeof(helpers[0]); i++)
-		if (helpers[i].id == id)
-			return &helpers[i];
-	return NULL;
-}
-
-static bool no_helper(const struct helper *helper, char *buf, size_t size)
-{
-	snprintf(buf, size,
-		 "this kernel has no %s() for such a program: it takes Linux %s or newer",
-		 helper->name, helper->since);
-	return true;
+	return id > 0 && (size_t)id < ARRAY_SIZE(helper_names) ? helper_names[id] : NULL;
 }
 
 /*
@@ -144,25 +121,22 @@ static bool explain_helper(const char *log, char *buf, size_t size)
 {
 	static const char *const words[] = { "unknown func ", "invalid func ",
 					     "cannot use helper " };
-	const struct helper *helper;
 	const char *p = NULL;
 	char name[64] = "";
 	size_t i;
 	int id;
 
-	for (i = 0; !p && i < sizeof(words) / sizeof(words[0]); i++) {
+	for (i = 0; !p && i < ARRAY_SIZE(words); i++) {
 		p = strstr(log, words[i]);
 		if (p)
 			p += strlen(words[i]);
 	}
 	if (!p || sscanf(p, "%63[a-zA-Z0-9_]#%d", name, &id) != 2)
 		return false;
-	helper = find_helper(id);
-	if (helper)
-		return no_helper(helper, buf, size);
-	snprintf(buf, size,
-		 "this kernel has no %s() (number %d) for such a program: it takes a newer one",
-		 name, id);
+	if (helper_name(id))
+		snprintf(buf, size, NO_HELPER, helper_name(id));
+	else
+		snprintf(buf, size, "this kernel lacks helper number %d", id);
 	return true;
 }
 
@@ -174,75 +148,68 @@ static bool explain_kfunc(const char *log, char *buf, size_t size)
 	if (!p || sscanf(p, "calling kernel function %63[a-zA-Z0-9_] is not allowed", name) != 1 ||
 	    !strstr(p, "is not allowed"))
 		return false;
-	snprintf(buf, size,
-		 "this kernel does not let such a program call %s(): it takes a newer one", name);
+	snprintf(buf, size, "this kernel does not let programs of this type call %s()", name);
 	return true;
 }
 
 static const struct {
 	const char *words; /* of the verifier, or of libbpf */
+	enum bpflog_lack lack;
 	const char *text;
 	const char *(*find_text)(void);
 } lacks[] = {
-	{ "in non-JITed programs", .find_text = why_no_jit },
-	{ "JIT is required for calling kernel function", .find_text = why_no_jit },
-	{ "JIT does not support calling kernel function",
-	  .text = "the BPF JIT of this kernel does not let programs call its functions: it takes a newer one" },
-	{ "Error loading vmlinux BTF", .find_text = why_no_btf },
-	{ "BPF_STX uses reserved fields",
-	  .text = "this kernel has no atomic BPF instructions: it takes Linux 5.12 or newer" },
-	{ "BPF_XADD uses reserved fields",
-	  .text = "this kernel has no atomic BPF instructions: it takes Linux 5.12 or newer" },
-	{ "unknown opcode",
-	  .text = "this kernel does not know all BPF instructions: it takes Linux 5.1 or newer" },
-	{ "BPF program is too large",
-	  .text = "the program is too large for this kernel's verifier: smaller batches may do "
-		  "(--rb-batch-cnt, --trig-batch-iters), or it takes Linux 5.2 or newer" },
+	{ "in non-JITed programs", BPFLOG_OTHER, .find_text = why_no_jit },
+	{ "JIT is required for calling kernel function", BPFLOG_OTHER, .find_text = why_no_jit },
+	{ "JIT does not support calling kernel function", BPFLOG_FEATURE,
+	  .text = "the BPF JIT of this kernel does not let programs call its functions" },
+	{ "Error loading vmlinux BTF", BPFLOG_OTHER, .find_text = why_no_btf },
+	{ "BPF_STX uses reserved fields", BPFLOG_OTHER,
+	  .text = "this kernel has no atomic BPF instructions: requires Linux 5.12 or newer" },
+	{ "BPF_XADD uses reserved fields", BPFLOG_OTHER,
+	  .text = "this kernel has no atomic BPF instructions: requires Linux 5.12 or newer" },
+	{ "unknown opcode", BPFLOG_OTHER,
+	  .text = "this kernel does not know all BPF instructions: requires Linux 5.1 or newer" },
+	{ "BPF program is too large", BPFLOG_TOO_LARGE,
+	  .text = "the program is too large for the verifier of this kernel" },
 };
 
-bool bpflog_explain_text(const char *log, char *buf, size_t size)
+enum bpflog_lack bpflog_explain_text(const char *log, char *buf, size_t size)
 {
 	size_t i;
 
 	buf[0] = '\0';
 	if (explain_helper(log, buf, size) || explain_kfunc(log, buf, size))
-		return true;
-	for (i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++) {
+		return BPFLOG_FEATURE;
+	for (i = 0; i < ARRAY_SIZE(lacks); i++) {
 		if (strstr(log, lacks[i].words)) {
 			snprintf(buf, size, "%s",
 				 lacks[i].text ? lacks[i].text : lacks[i].find_text());
-			return true;
+			return lacks[i].lack;
 		}
 	}
-	return false;
-}
-
-/* The helper that the instruction calls; NULL: none, or none that is known here. */
-static const struct helper *called_helper(const struct bpf_insn *insn)
-{
-	return insn->code == (BPF_JMP | BPF_CALL) && !insn->src_reg ? find_helper(insn->imm) : NULL;
+	return BPFLOG_NONE;
 }
 
 /*
- * What the verifier stumbles on first may be something that goes with the helper: before Linux 5.13
+ * What the verifier stumbles on first may be something that goes with a helper: before Linux 5.13
  * it is the callback of bpf_loop(), of which it has other words to say.
  */
 static bool explain_calls(const struct bpf_object *obj, char *buf, size_t size)
 {
-	const struct bpf_insn *insns;
-	const struct helper *helper;
+	const struct bpf_insn *insn, *end;
 	struct bpf_program *prog;
-	size_t i;
 
 	bpf_object__for_each_program(prog, obj) {
 		if (!bpf_program__autoload(prog))
 			continue;
-		insns = bpf_program__insns(prog);
-		for (i = 0; i < bpf_program__insn_cnt(prog); i++) {
-			helper = called_helper(&insns[i]);
-			if (helper &&
-			    !libbpf_probe_bpf_helper(bpf_program__type(prog), helper->id, NULL))
-				return no_helper(helper, buf, size);
+		insn = bpf_program__insns(prog);
+		for (end = insn + bpf_program__insn_cnt(prog); insn < end; insn++) {
+			if (insn->code != (BPF_JMP | BPF_CALL) || insn->src_reg ||
+			    !helper_name(insn->imm) ||
+			    libbpf_probe_bpf_helper(bpf_program__type(prog), insn->imm, NULL))
+				continue;
+			snprintf(buf, size, NO_HELPER, helper_name(insn->imm));
+			return true;
 		}
 	}
 	return false;
@@ -266,16 +233,19 @@ static bool explain_type(const struct bpf_object *obj, char *buf, size_t size)
 	return false;
 }
 
-bool bpflog_explain(const struct bpf_object *obj, int err, char *buf, size_t size)
+enum bpflog_lack bpflog_explain(const struct bpf_object *obj, int err, char *buf, size_t size)
 {
-	bool found;
+	enum bpflog_lack lack;
 
 	pthread_mutex_lock(&log_.lock);
-	found = bpflog_explain_text(log_.text, buf, size);
+	lack = bpflog_explain_text(log_.text, buf, size);
 	pthread_mutex_unlock(&log_.lock);
 	/* Not with the lock held: libbpf may have something to say again. */
-	return found ||
-	       (err == -EINVAL && (explain_type(obj, buf, size) || explain_calls(obj, buf, size)));
+	if (lack || err != -EINVAL)
+		return lack;
+	if (explain_type(obj, buf, size))
+		return BPFLOG_OTHER;
+	return explain_calls(obj, buf, size) ? BPFLOG_FEATURE : BPFLOG_NONE;
 }
 
 bool bpflog_verifier_spoke(void)

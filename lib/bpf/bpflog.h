@@ -17,20 +17,32 @@ void bpflog_start(bool verbose);
 /* Forgets what has been kept so far: call before a step whose failure is to be explained. */
 void bpflog_clear(void);
 
-/* Copies the last messages, at most @lines whole lines that fit in @size; "" where there are none. */
+/*
+ * Copies the last messages, at most @lines whole lines that fit in @size; "" where there are none.
+ */
 void bpflog_tail(char *buf, size_t size, int lines);
 
+/* What it was that a load failed for. */
+enum bpflog_lack {
+	BPFLOG_NONE, /* not known */
+	BPFLOG_FEATURE, /* the kernel is too old: what the program needs tells the version */
+	BPFLOG_TOO_LARGE, /* for the verifier */
+	BPFLOG_OTHER, /* the text says all */
+};
+
 /*
- * What the kernel lacks that the load of @obj has just failed for, by the words that were kept and by
- * trying, and what it takes: "this kernel has no bpf_loop(): it takes Linux 5.17 or newer". Returns
- * whether anything was found; else @buf is "".
+ * What the kernel lacks that the load of @obj has just failed for, by the words that were kept and
+ * by trying: "this kernel has no bpf_loop() for programs of this type". BPFLOG_NONE: nothing was
+ * found, and @buf is "".
  */
-bool bpflog_explain(const struct bpf_object *obj, int err, char *buf, size_t size);
+enum bpflog_lack bpflog_explain(const struct bpf_object *obj, int err, char *buf, size_t size);
 
 /* The part of it that goes by the words in @log alone. */
-bool bpflog_explain_text(const char *log, char *buf, size_t size);
+enum bpflog_lack bpflog_explain_text(const char *log, char *buf, size_t size);
 
-/* Is there a log of the verifier among it? Then it was no right that was missing, but the program. */
+/*
+ * Is there a log of the verifier among it? Then it was no right that was missing, but the program.
+ */
 bool bpflog_verifier_spoke(void);
 
 /*

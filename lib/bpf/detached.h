@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Files of a file system that is mounted nowhere: by a mount that no one else sees, since the user's
- * mount table is not ours to change. For root, from Linux 5.2 on.
+ * Files of a file system that is mounted nowhere: by a mount that no one else sees, since the
+ * user's mount table is not ours to change. For root, from Linux 5.2 on.
  */
 #ifndef LIB_BPF_DETACHED_H
 #define LIB_BPF_DETACHED_H

@@ -9,11 +9,11 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "lib/bpf/attach.h"
 #include "lib/bpf/caps.h"
 #include "lib/bpf/hook.h"
 #include "lib/sysctl.h"
 #include "lib/bpf/tracefs.h"
+#include "lib/bpf/tracepoint.h"
 #include "lib/bpf/why.h"
 
 #ifndef ENOTSUPP
@@ -51,7 +51,7 @@ bool hook_is_uprobe(enum hook_kind kind)
 	return kind >= HOOK_UPROBE;
 }
 
-#define FTRACE_IS_OFF "sysctl kernel.ftrace_enabled is 0, set it to 1"
+#define FTRACE_IS_OFF "sysctl kernel.ftrace_enabled is 0: set it to 1"
 
 static bool is_trampoline(enum hook_kind kind)
 {
@@ -73,7 +73,7 @@ const char *hook_why_not_run(enum hook_kind kind)
 	bool by_ftrace = is_trampoline(kind) ||
 			 (kind >= HOOK_KPROBE && kind <= HOOK_KRETPROBE_MULTI);
 
-	return by_ftrace && ftrace_is_off() ? FTRACE_IS_OFF : "it takes another kernel";
+	return by_ftrace && ftrace_is_off() ? ": " FTRACE_IS_OFF : "";
 }
 
 int hook_prepare(struct hook *hook)
@@ -108,7 +108,7 @@ static struct bpf_link *attach_tp(const struct hook *hook)
 		return NULL;
 	}
 	snprintf(category, sizeof(category), "%.*s", (int)(name - hook->target), hook->target);
-	return attach_tracepoint(hook->prog, category, name + 1);
+	return tracepoint_attach(hook->prog, category, name + 1);
 }
 
 static struct bpf_link *attach_kprobe_multi(const struct hook *hook)
@@ -288,20 +288,18 @@ static int explain_trampoline(const struct hook *hook, int err, char *buf, size_
 				"takes CONFIG_DYNAMIC_FTRACE and Linux 5.5 (arm64: 6.0) or newer",
 				kind);
 	if (err == ENOENT || err == ESRCH)
-		return snprintf(buf, size,
-				"this kernel has no function %s() to attach to: it takes another "
-				"one",
+		return snprintf(buf, size, "this kernel has no function %s() to attach to",
 				hook->target);
 	if (err == EINVAL && hook->kind == HOOK_FENTRY_SLEEP)
 		return snprintf(buf, size,
 				"%s() is not on this kernel's list of functions for sleepable "
-				"programs: it takes CONFIG_FUNCTION_ERROR_INJECTION, or Linux "
+				"programs: requires CONFIG_FUNCTION_ERROR_INJECTION, or Linux "
 				"7.1 or newer",
 				hook->target);
 	if (err == EINVAL && hook->kind == HOOK_FMODRET)
 		return snprintf(buf, size,
 				"this kernel does not let programs modify the return value of "
-				"%s(): it takes another one",
+				"%s()",
 				hook->target);
 	if (err == EBUSY)
 		return snprintf(buf, size,
@@ -319,7 +317,7 @@ static int explain_tracepoint(const struct hook *hook, char *buf, size_t size)
 
 	snprintf(category, sizeof(category), "%.*s", name ? (int)(name - hook->target) : 0,
 		 hook->target);
-	id = attach_tracepoint_id(category, name ? name + 1 : hook->target);
+	id = tracepoint_id(category, name ? name + 1 : hook->target);
 	if (id >= 0)
 		return 0;
 	if (id == -ENOENT && tracefs_is_empty()) {
@@ -333,14 +331,15 @@ static int explain_tracepoint(const struct hook *hook, char *buf, size_t size)
 	}
 	if (id == -ENOENT && !strcmp(category, "syscalls"))
 		return snprintf(buf, size,
-				"this kernel has no tracepoint %s: it takes CONFIG_FTRACE_SYSCALLS",
+				"this kernel has no tracepoint %s: requires CONFIG_FTRACE_SYSCALLS",
 				hook->target);
 	if (id == -ENOENT)
-		return snprintf(buf, size, "this kernel has no tracepoint %s: it takes a newer one",
+		return snprintf(buf, size,
+				"this kernel has no tracepoint %s: requires a newer kernel",
 				hook->target);
 	if (id == -ENODEV)
 		return snprintf(buf, size,
-				"this kernel has no tracepoints: it takes CONFIG_TRACING");
+				"this kernel has no tracepoints: requires CONFIG_TRACING");
 	why_words(WHY_TRACEFS, id, words, sizeof(words));
 	return snprintf(buf, size, "tracepoint %s cannot be looked up: %s", hook->target, words);
 }
@@ -349,7 +348,7 @@ static int explain_uprobe(const struct hook *hook, int err, char *buf, size_t si
 {
 	if (!has_pmu("uprobe"))
 		return snprintf(buf, size,
-				"uprobes are not built into this kernel: it takes "
+				"uprobes are not built into this kernel: requires "
 				"CONFIG_UPROBE_EVENTS");
 	/* Linux 6.16, and older ones with later fixes; multi-uprobes do not want it. */
 	if (!no_right(err) || caps_sys_admin())
@@ -376,37 +375,33 @@ static int explain_attach(const struct hook *hook, int err, char *buf, size_t si
 		if (err == ENOENT)
 			return snprintf(
 				buf, size,
-				"this kernel has no raw tracepoint %s: it takes a newer one",
+				"this kernel has no raw tracepoint %s: requires a newer kernel",
 				hook->target);
 		break;
 	case HOOK_KPROBE:
 	case HOOK_KRETPROBE:
 		if (!has_pmu("kprobe"))
 			return snprintf(buf, size,
-					"kprobes are not built into this kernel: it takes "
+					"kprobes are not built into this kernel: requires "
 					"CONFIG_KPROBES and CONFIG_KPROBE_EVENTS");
 		if (err == ENOENT || err == EINVAL)
-			return snprintf(buf, size,
-					"this kernel cannot have a %s on %s(): it takes another "
-					"one",
-					kind, hook->target);
+			return snprintf(buf, size, "this kernel cannot have a %s on %s()", kind,
+					hook->target);
 		break;
 	case HOOK_KPROBE_MULTI:
 	case HOOK_KRETPROBE_MULTI:
 		if (not_supported(err))
 			return snprintf(buf, size,
-					"this kernel has no fprobe, which a %s is: it takes "
+					"this kernel has no fprobe, which a %s is: requires "
 					"CONFIG_FPROBE",
 					kind);
 		if (err == EINVAL)
 			return snprintf(buf, size,
-					"this kernel has no %ss: it takes Linux 5.18 or newer",
+					"this kernel has no %ss: requires Linux 5.18 or newer",
 					kind);
 		if (err == ENOENT || err == ESRCH)
-			return snprintf(buf, size,
-					"this kernel cannot have a %s on %s(): it takes another "
-					"one",
-					kind, hook->target);
+			return snprintf(buf, size, "this kernel cannot have a %s on %s()", kind,
+					hook->target);
 		break;
 	case HOOK_UPROBE:
 	case HOOK_URETPROBE:
@@ -415,11 +410,11 @@ static int explain_attach(const struct hook *hook, int err, char *buf, size_t si
 	case HOOK_URETPROBE_MULTI:
 		if (not_supported(err))
 			return snprintf(buf, size,
-					"uprobes are not built into this kernel: it takes "
+					"uprobes are not built into this kernel: requires "
 					"CONFIG_UPROBES");
 		if (err == EINVAL)
 			return snprintf(buf, size,
-					"this kernel has no %ss: it takes Linux 6.6 or newer",
+					"this kernel has no %ss: requires Linux 6.6 or newer",
 					kind);
 		break;
 	default:
@@ -447,6 +442,32 @@ bool hook_explain(const struct hook *hook, bool loaded, int err, char *buf, size
 	if (loaded)
 		return explain_attach(hook, err, buf, size) > 0;
 	return false;
+}
+
+void hook_brief(const struct hook *hook, bool loaded, int err, char *buf, size_t size)
+{
+	const char *pmu = NULL, *words = NULL;
+
+	err = err < 0 ? -err : err;
+	switch (hook->kind) {
+	case HOOK_KPROBE:
+	case HOOK_KRETPROBE:
+		pmu = "kprobe";
+		break;
+	case HOOK_UPROBE:
+	case HOOK_URETPROBE:
+		pmu = "uprobe";
+		break;
+	default:
+		break;
+	}
+	if (err == ENODATA)
+		words = "switched off";
+	else if (!loaded && (err == ESRCH || err == ENOENT) && !hook_has_btf())
+		words = "no BTF";
+	else if (loaded && pmu && has_sysfs() && !has_pmu(pmu))
+		words = "not built in";
+	snprintf(buf, size, "%s", words ? words : why_errno_name(err));
 }
 
 /* ---- kernel functions */

@@ -43,18 +43,19 @@ struct hook {
 	int fd; /* likewise, of an attachment that libbpf has no link for; 0: none */
 };
 
-/* Is it one of the kinds that hang on a function of user space? */
+/* Is it one of the kinds that attach to a function of user space? */
 bool hook_is_uprobe(enum hook_kind kind);
 
 /*
  * Would a program of this kind be attached, and not run? Then it is better not tried: kernels take
- * harm (6.1 loses ftrace for good, with a warning in its log) when it is attached and detached twice.
+ * harm (6.1 loses ftrace for good, with a warning in its log) when it is attached and detached
+ * twice.
  */
 bool hook_is_switched_off(enum hook_kind kind);
 
 /*
- * Between open and load: lets the program be loaded, and for its target. Returns 0 or -errno; -ENODATA:
- * it is switched off.
+ * Between open and load: lets the program be loaded, and for its target. Returns 0 or -errno;
+ * -ENODATA: it is switched off.
  */
 int hook_prepare(struct hook *hook);
 
@@ -72,18 +73,26 @@ void hook_quiesce(void);
 
 /*
  * What @hook lacks here, and what it takes, where that has to do with its kind: after a failure of
- * hook_attach() (@loaded) with errno @err, or of hook_prepare() or the load. Returns whether anything
- * was written to @buf; else why_advice() may know more, for what hook_step() says.
+ * hook_attach() (@loaded) with errno @err, or of hook_prepare() or the load. Returns whether
+ * anything was written to @buf; else why_advice() may know more, for what hook_step() says.
  */
 bool hook_explain(const struct hook *hook, bool loaded, int err, char *buf, size_t size);
+
+/* The same in two or three words: "not built in", "EPERM". */
+void hook_brief(const struct hook *hook, bool loaded, int err, char *buf, size_t size);
 
 /* What was it that failed? */
 enum why_step hook_step(const struct hook *hook, bool loaded);
 
-/* What it takes for a program of this kind to run, where it is attached and does not. */
+/*
+ * Why a program of this kind that is attached does not run: ": REASON", or "" where it is not
+ * known.
+ */
 const char *hook_why_not_run(enum hook_kind kind);
 
-/* Has this kernel BTF? Without it a program can neither call nor be hung on its functions. */
+/*
+ * Has this kernel BTF? Without it a program can neither call its functions nor be attached to them.
+ */
 bool hook_has_btf(void);
 
 /* Has this kernel such a function? As its BTF says. */

@@ -125,9 +125,9 @@ static size_t min_size(size_t a, size_t b)
 }
 
 /*
- * The per-CPU address goes to r9: movabs r9, imm64; or, where it is below 4 GiB, mov r9d, imm32; or,
- * in the highest 2 GiB, mov r9, simm32. Then comes add r9, gs:[disp32]. No other instruction of the
- * JIT sets r9, which belongs to no BPF register, and then adds the CPU's offset.
+ * The per-CPU address goes to r9: movabs r9, imm64; or, where it is below 4 GiB, mov r9d, imm32;
+ * or, in the highest 2 GiB, mov r9, simm32. Then comes add r9, gs:[disp32]. No other instruction of
+ * the JIT sets r9, which belongs to no BPF register, and then adds the CPU's offset.
  */
 static int x86_has_private_stack(const uint8_t *code, size_t len)
 {

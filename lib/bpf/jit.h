@@ -23,7 +23,7 @@ enum jit_arch {
 
 /* The program itself (the first one), or a function of it that is not inlined. */
 struct jit_func {
-	char name[64]; /* as in the source; "func3" where the kernel does not tell */
+	char name[64]; /* as in the source; "func3" where the kernel does not report it */
 	uint64_t addr; /* in the kernel */
 	const uint8_t *code;
 	size_t len; /* bytes */

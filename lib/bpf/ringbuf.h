@@ -36,7 +36,7 @@ void ringbuf_unmap(struct ringbuf *r);
  */
 uint64_t ringbuf_consume(struct ringbuf *r);
 
-/* ---- perf buffer: one ring a CPU, fed by bpf_perf_event_output() */
+/* ---- perf buffer: one ring per CPU, fed by bpf_perf_event_output() */
 
 struct perfbuf {
 	int fd; /* of the perf event */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Functions of our own to hang uprobes on, and where to find them in the file we were run from. */
+/*
+ * Functions of its own to attach uprobes to, and where to find them in the file we were run from.
+ */
 #ifndef LIB_BPF_UPROBE_TARGET_H
 #define LIB_BPF_UPROBE_TARGET_H
 

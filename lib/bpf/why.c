@@ -186,10 +186,10 @@ static void explain_tracefs(int err, const struct why_facts *f, char *buf, size_
 			buf, size,
 			"tracefs is not mounted, and %s: mount -t tracefs -o mode=750,gid=%u tracefs "
 			"/sys/kernel/tracing",
-			f->filtered && f->seccomp ? "a seccomp filter forbids a mount of our own" :
+			f->filtered && f->seccomp ? "a seccomp filter forbids a private mount" :
 			f->caps[0]		  ? "this user may not mount it" :
 			err == ENOSYS ? "this kernel has no fsopen(2) to do without (Linux 5.2)" :
-					"a mount of our own is refused",
+					"a private mount is refused",
 			f->gid);
 }
 
@@ -215,8 +215,8 @@ static void explain_policy(enum why_step step, const struct why_facts *f, char *
 			 "a seccomp filter is active, which may forbid it: " ALLOW_CALLS);
 	else if (locked || f->modules[0])
 		snprintf(buf, size,
-			 "a security policy of this machine forbids it (%s%s%s%s%s): have it "
-			 "allowed there, or take another kernel",
+			 "a security policy of this machine forbids it (%s%s%s%s%s): allow it "
+			 "there",
 			 locked ? "lockdown: " : "", f->lockdown,
 			 locked && f->modules[0] ? ", " : "", f->modules[0] ? "modules: " : "",
 			 f->modules);
@@ -237,11 +237,8 @@ static void explain_right(enum why_step step, int err, const struct why_facts *f
 	else if (f->filtered && f->seccomp)
 		snprintf(buf, size, "a seccomp filter forbids %s: " ALLOW_CALLS, call_name(step));
 	else if (f->filtered)
-		snprintf(
-			buf, size,
-			"a security module forbids %s (%s): have it allowed there, or take another "
-			"kernel",
-			call_name(step), f->modules[0] ? f->modules : "which one is not known");
+		snprintf(buf, size, "a security module forbids %s (%s): allow it there",
+			 call_name(step), f->modules[0] ? f->modules : "which one is not known");
 	else
 		explain_policy(step, f, buf, size);
 }
@@ -257,7 +254,7 @@ static void explain_no_call(enum why_step step, const struct why_facts *f, char 
 			call_name(step),
 			step == WHY_PERF ? "CONFIG_PERF_EVENTS" : "CONFIG_BPF_SYSCALL");
 	else
-		snprintf(buf, size, "this kernel is built without %s: it takes %s", call_name(step),
+		snprintf(buf, size, "this kernel is built without %s: requires %s", call_name(step),
 			 step == WHY_PERF ? "CONFIG_PERF_EVENTS" : "CONFIG_BPF_SYSCALL");
 }
 
@@ -271,9 +268,9 @@ static void explain_memory(const struct why_facts *f, char *buf, size_t size)
 	else if (f->cgroup_memory)
 		snprintf(
 			buf, size,
-			"the memory limit of the cgroup is too low: raise it, or take smaller sizes");
+			"the memory limit of the cgroup is too low: raise it, or choose smaller sizes");
 	else
-		snprintf(buf, size, "too little memory: take smaller sizes, or free some");
+		snprintf(buf, size, "too little memory: choose smaller sizes, or free some");
 }
 
 /* glibc makes it EAGAIN as well where there is no memory for the stack. */
@@ -357,7 +354,7 @@ const char *why_no_btf(void)
 	if (access("/sys/kernel", F_OK))
 		return "sysfs is not mounted, where the kernel has its BTF: mount -t sysfs sysfs "
 		       "/sys";
-	return "this kernel has no BTF: it takes CONFIG_DEBUG_INFO_BTF";
+	return "this kernel has no BTF: requires CONFIG_DEBUG_INFO_BTF";
 }
 
 const char *why_no_jit(void)
@@ -366,7 +363,7 @@ const char *why_no_jit(void)
 	if (sysctl_read("net/core/bpf_jit_enable", -1) == 0)
 		return "the program needs the BPF JIT, which is off: sysctl "
 		       "net.core.bpf_jit_enable=1";
-	return "the program needs the BPF JIT, which this kernel has not, or has off: it takes "
+	return "the program needs the BPF JIT, which this kernel lacks or has disabled: requires "
 	       "CONFIG_BPF_JIT and, on the host, sysctl net.core.bpf_jit_enable=1";
 }
 
@@ -403,5 +400,20 @@ const char *why_errno(int err)
 		libbpf_strerror(err, buf, sizeof(buf));
 	else
 		return strerror(err);
+	return buf;
+}
+
+const char *why_errno_name(int err)
+{
+	static __thread char buf[32];
+	const char *name = NULL;
+
+	err = err < 0 ? -err : err;
+#if defined(__GLIBC_PREREQ) && __GLIBC_PREREQ(2, 32)
+	name = err == 524 ? "ENOTSUPP" : strerrorname_np(err);
+#endif
+	if (name)
+		return name;
+	snprintf(buf, sizeof(buf), "errno %d", err);
 	return buf;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Why the kernel refused a step of BPF work, and what the user can do about it, in words. Looking and
- * deciding are apart, so that the words for kernels that are not at hand can be tested.
+ * Why the kernel refused a step of BPF work, and what the user can do about it, in words. Looking
+ * and deciding are apart, so that the words for kernels that are not at hand can be tested.
  */
 #ifndef LIB_BPF_WHY_H
 #define LIB_BPF_WHY_H
@@ -45,9 +45,9 @@ struct why_facts {
 void why_look(enum why_step step, int err, struct why_facts *facts);
 
 /*
- * Writes why @step failed with errno @err, and what to do about it: "CAP_BPF missing: run it as root
- * ...". "" where nothing better is known than errno's own words. Returns whether it is the user's
- * rights or the kernel that make it impossible, so that it is no failure but not available.
+ * Writes why @step failed with errno @err, and what to do about it: "CAP_BPF missing: run it as
+ * root ...". "" where nothing better is known than errno's own words. Returns whether it is the
+ * user's rights or the kernel that make it impossible, so that it is no failure but not available.
  */
 bool why_explain(enum why_step step, int err, const struct why_facts *facts, char *buf,
 		 size_t size);
@@ -58,7 +58,10 @@ bool why_advice(enum why_step step, int err, char *buf, size_t size);
 /* Both in words: "Operation not permitted: CAP_BPF missing: ...", or the first alone. */
 void why_words(enum why_step step, int err, char *buf, size_t size);
 
-/* Why there is no BTF of the kernel, without which no program calls its functions or hangs on them. */
+/*
+ * Why there is no BTF of the kernel, without which no program calls its functions or is attached to
+ * them.
+ */
 const char *why_no_btf(void);
 
 /* Why this kernel keeps what is in its memory to itself. */
@@ -66,15 +69,18 @@ const char *why_no_btf(void);
 	"the kernel is locked down (confidentiality): boot it with lockdown=integrity at most"
 
 /* printf() format, for the name of a program type. */
-#define WHY_NO_PROG_TYPE "this kernel has no BPF programs of type %s: it takes CONFIG_BPF_EVENTS"
+#define WHY_NO_PROG_TYPE "this kernel has no BPF programs of type %s: requires CONFIG_BPF_EVENTS"
 
 /* Why programs that only the JIT can run do not load. */
 const char *why_no_jit(void);
 
 /*
- * Words for errno @err, also for those that are the kernel's own and that the C library has none for
- * ("Unknown error 524"), and for libbpf's. Good until the thread's next call.
+ * Words for errno @err, also for those that are the kernel's own and that the C library has none
+ * for ("Unknown error 524"), and for libbpf's. Good until the thread's next call.
  */
 const char *why_errno(int err);
+
+/* "EPERM". Good until the thread's next call. */
+const char *why_errno_name(int err);
 
 #endif /* LIB_BPF_WHY_H */

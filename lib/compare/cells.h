@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What stands in the cells of tables: each prints one thing of a row, or of one side against base. */
+/*
+ * What stands in the cells of tables: each prints one thing of a row, or of one side against base.
+ */
 #ifndef LIB_COMPARE_CELLS_H
 #define LIB_COMPARE_CELLS_H
 

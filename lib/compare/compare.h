@@ -18,8 +18,8 @@ struct compare_opts {
 	 */
 	const char *match;
 	/*
-	 * The figure that is compared: NULL for the default one of each record, a name, or "all" for
-	 * each in a row of its own.
+	 * The figure that is compared: NULL for the default one of each record, a name, or "all"
+	 * for each in a row of its own.
 	 */
 	const char *figure;
 	enum { COMPARE_TEXT, COMPARE_MARKDOWN, COMPARE_CSV } format;
@@ -28,17 +28,17 @@ struct compare_opts {
 };
 
 /*
- * Compares the runs recorded in the @nr_paths files @paths, two or more: each with the first. Prints
- * the result to @out.
+ * Compares the runs recorded in the @nr_paths files @paths, two or more: each with the first.
+ * Prints the result to @out.
  *
  * One run is one observation: the mean of a record with status ok. Others are left out, and their
  * number is printed; no outlier is removed. For each row: the medians and their intervals
  * (stats_median_ci()), the change from base with its interval (utest_shift() of the logarithms, so
- * that it is a ratio), p (utest()), and a verdict. All intervals are 95 % ones. A difference is shown
- * where p, adjusted for the number of tests (stats_adjust_p()), is below COMPARE_ALPHA: so a file
- * compared with its like has '~' on all of its rows, however many, 19 times in 20. The verdicts on
- * speeds are faster and slower, on other figures better and worse, or higher and lower where neither
- * is better.
+ * that it is a ratio), p (utest()), and a verdict. All intervals are 95 % ones. A difference is
+ * shown where p, adjusted for the number of tests (stats_adjust_p()), is below COMPARE_ALPHA: so a
+ * file compared with its like has '~' on all of its rows, however many, 19 times in 20. The
+ * verdicts on speeds are faster and slower, on other figures better and worse, or higher and lower
+ * where neither is better.
  *
  * With @opts->fail_on_slower, *@slower (may be NULL) is set where a row is slower or worse by more
  * than the percentage given.

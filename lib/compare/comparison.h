@@ -84,7 +84,9 @@ struct comparison {
 	const char *figure; /* as asked for: NULL, a name, or "all" */
 	struct field *fields;
 	size_t nr_fields;
-	/* Parameters that some records lack and that were ignored for that: arrays of their values. */
+	/*
+	 * Parameters that some records lack and that were ignored for that: arrays of their values.
+	 */
 	json_t *ignored;
 	struct row *rows;
 	size_t nr_rows;

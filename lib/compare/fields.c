@@ -448,7 +448,9 @@ int fields_apart(const struct comparison *c, size_t other, struct fields_apart *
 		err = base_set && new_set ? add_apart(apart, f, base_set, new_set) : -ENOMEM;
 		json_decref(base_set);
 		json_decref(new_set);
-		/* Where the benchmarks are others, so are most of their options: that is no news. */
+		/*
+		 * Where the benchmarks are others, so are most of their options: that is no news.
+		 */
 		if (!i && apart->nr)
 			break;
 	}

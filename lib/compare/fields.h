@@ -18,8 +18,8 @@ int fields_label_rows(struct comparison *c, const struct match *m);
 void fields_free(struct comparison *c);
 
 /*
- * The values of @field in the files BASE and @other of a row, "base->new" where they differ; "": it is
- * a field of another benchmark. NULL: no memory.
+ * The values of @field in the files BASE and @other of a row, "base->new" where they differ; "": it
+ * is a field of another benchmark. NULL: no memory.
  */
 char *fields_row_text(const struct row *row, const struct field *field, size_t other);
 
@@ -33,9 +33,9 @@ struct fields_apart {
 };
 
 /*
- * Rows on one side only are often meant to be the same ones: so this finds the fields in which all of
- * those that are in BASE but not in file @other differ from all of those for which it is the other
- * way round. To be freed by fields_apart_free() in any case. Returns 0 or -ENOMEM.
+ * Rows on one side only are often meant to be the same ones: so this finds the fields in which all
+ * of those that are in BASE but not in file @other differ from all of those for which it is the
+ * other way round. To be freed by fields_apart_free() in any case. Returns 0 or -ENOMEM.
  */
 int fields_apart(const struct comparison *c, size_t other, struct fields_apart *apart);
 void fields_apart_free(struct fields_apart *apart);

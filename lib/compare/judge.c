@@ -165,7 +165,9 @@ static int test_row(struct row *row, char *err, size_t err_size)
 
 /* ---- verdicts */
 
-/* More of them is faster, or less of what each takes. (That drops are a rate makes them no speed.) */
+/*
+ * More of them is faster, or less of what each takes. (That drops are a rate makes them no speed.)
+ */
 static bool is_speed(const struct row_side *base, const struct row_side *new)
 {
 	return base->figure.kind == new->figure.kind &&
@@ -215,8 +217,8 @@ static size_t find_tested(struct comparison *c, struct tested *tested)
 }
 
 /*
- * All tests together: of many in which nothing has changed, one in twenty would have a p below 0.05,
- * and a reader of the table would believe it.
+ * All tests together: of many in which nothing has changed, one in twenty would have a p below
+ * 0.05, and a reader of the table would believe it.
  */
 static int find_verdicts(struct comparison *c)
 {

@@ -9,8 +9,8 @@
 #include "lib/compare/comparison.h"
 
 /*
- * Fills in what is computed of the rows, once they have their records and labels. Returns 0, -ENOMEM,
- * or -E2BIG where a row has too many runs; then the message is in @err.
+ * Fills in what is computed of the rows, once they have their records and labels. Returns 0,
+ * -ENOMEM, or -E2BIG where a row has too many runs; then the message is in @err.
  */
 int judge_rows(struct comparison *c, char *err, size_t err_size);
 

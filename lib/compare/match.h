@@ -20,8 +20,8 @@ struct match {
 };
 
 /*
- * Reads the comma list @arg (NULL: the default). To be freed by match_free() in any case. Returns 0,
- * -ENOMEM, or -EINVAL where it makes no sense; then the message is in @err.
+ * Reads the comma list @arg (NULL: the default). To be freed by match_free() in any case. Returns
+ * 0, -ENOMEM, or -EINVAL where it makes no sense; then the message is in @err.
  */
 int match_parse(const char *arg, struct match *m, char *err, size_t err_size);
 void match_free(struct match *m);
@@ -33,9 +33,9 @@ void match_free(struct match *m);
 char *match_key(const struct match *m, const json_t *record, bool but_params);
 
 /*
- * Have @a and @b the same parameters? One that only one of them has does not count where its value is
- * the default, by that record's own account: it is an option that the version which wrote the other
- * record did not have.
+ * Have @a and @b the same parameters? One that only one of them has does not count where its value
+ * is the default, by that record's own account: it is an option that the version which wrote the
+ * other record did not have.
  */
 bool match_params(const json_t *a, const json_t *b);
 

@@ -116,7 +116,9 @@ static bool is_first(const struct env_key *key, size_t i)
 	return true;
 }
 
-/* One line for each text; in Markdown all in one, since lists in lists look different everywhere. */
+/*
+ * One line for each text; in Markdown all in one, since lists in lists look different everywhere.
+ */
 static void say_by_file(struct prose *p, const struct comparison *c, const struct env_key *key)
 {
 	char *text = NULL;

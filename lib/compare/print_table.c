@@ -69,7 +69,8 @@ static int fill_table(struct table *t, const struct comparison *c, const struct 
 }
 
 /*
- * Returns 1 where @fit is set and the table is too wide: then nothing is printed. Else 0 or -ENOMEM.
+ * Returns 1 where @fit is set and the table is too wide: then nothing is printed. Else 0 or
+ * -ENOMEM.
  */
 static int print_columns(const struct comparison *c, FILE *out, bool markdown,
 			 const struct column *columns, size_t nr, bool fit)

@@ -32,8 +32,8 @@ bool value_set_equal(value_set a, value_set b);
 bool value_sets_overlap(value_set a, value_set b);
 
 /*
- * The values of @set and how many records have each, such as "6.19 (3 runs), 6.18 (1 run)"; "absent"
- * for none. To be freed by free(); NULL: no memory.
+ * The values of @set and how many records have each, such as "6.19 (3 runs), 6.18 (1 run)";
+ * "absent" for none. To be freed by free(); NULL: no memory.
  */
 char *value_set_text(value_set set);
 

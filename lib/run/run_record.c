@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +9,6 @@
 #include "lib/run/run_record.h"
 #include "lib/machine.h"
 #include "lib/record.h"
-#include "lib/stats.h"
-
-#define CONFIDENCE 0.95
 
 /* JSON has no NaN: what is unknown is null. */
 static json_t *number_or_null(double v)
@@ -18,7 +16,7 @@ static json_t *number_or_null(double v)
 	return isfinite(v) ? json_real(v) : json_null();
 }
 
-/* -1 is this project's mark for a count that the kernel does not tell. */
+/* -1 is this project's mark for a count that the kernel does not report. */
 static json_t *count_or_null(long long v)
 {
 	return v < 0 ? json_null() : json_integer(v);
@@ -38,27 +36,42 @@ static json_t *make_argv(char *const *argv)
 	return a;
 }
 
-static json_t *opt_value(const struct opt *opt)
+static json_t *opt_value(const struct opt *opt, void *params)
 {
+	const void *value = opt_dest(opt, params);
 	char buf[256];
 
 	switch (opt->type) {
 	case OPT_FLAG:
-		return json_boolean(*(bool *)opt->dest);
+		return json_boolean(*(const bool *)value);
 	case OPT_NUM:
-		return json_integer(*(long long *)opt->dest);
+	case OPT_SIZE:
+		return json_integer(*(const long long *)value);
 	default:
-		return opt_format(opt, buf, sizeof(buf)) ? json_null() : json_string(buf);
+		return opt_format(opt, params, buf, sizeof(buf)) ? json_null() : json_string(buf);
 	}
 }
 
-static json_t *make_params(const struct bench_family *family)
+static json_t *make_params(const struct bench_family *family, void *params)
 {
 	json_t *o = json_object();
 	size_t i;
 
 	for (i = 0; o && i < family->nr_opts; i++)
-		json_object_set_new(o, family->opts[i].name, opt_value(&family->opts[i]));
+		json_object_set_new(o, family->opts[i].name, opt_value(&family->opts[i], params));
+	return o;
+}
+
+static json_t *make_defaults(const struct bench_family *family)
+{
+	void *params = calloc(1, family->params_size + 1);
+	json_t *o;
+
+	if (!params)
+		return NULL;
+	opttab_reset(family->opts, family->nr_opts, params);
+	o = make_params(family, params);
+	free(params);
 	return o;
 }
 
@@ -87,18 +100,13 @@ static json_t *role_cpus(const struct bench_config *cfg, const struct bench_resu
 
 static json_t *make_config(const struct bench_config *cfg, const struct bench_result *res)
 {
-	const char *attach = NULL;
-
-	if (res->trigger[0])
-		attach = res->trigger;
-	else if (res->attach != ATTACH_AUTO)
-		attach = attach_kind_names[res->attach];
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "producers",
 			 (json_int_t)cfg->producers, "consumers", (json_int_t)cfg->consumers,
 			 "warmup_s", (json_int_t)cfg->warmup_s, "duration_s",
 			 (json_int_t)cfg->duration_s, "interval_ms", (json_int_t)cfg->interval_ms,
 			 "prod_cpus", role_cpus(cfg, res, BENCH_PRODUCER), "cons_cpus",
-			 role_cpus(cfg, res, BENCH_CONSUMER), "attach", string_or_null(attach));
+			 role_cpus(cfg, res, BENCH_CONSUMER), "attach",
+			 string_or_null(res->trigger.name));
 }
 
 static json_t *make_env(void)
@@ -131,84 +139,122 @@ static json_t *make_noise(const struct bench_result *res)
 			 count_or_null(res->noise.migrations), "strayed", res->strayed_tid != 0);
 }
 
-static json_t *make_samples(const struct bench_result *res)
+static json_t *make_samples(const struct report *report, const struct bench_result *res)
 {
-	json_t *a = json_array();
-	size_t i;
+	json_t *a = json_array(), *o;
+	size_t i, k;
 
 	for (i = res->nr_warmup; a && i < res->nr_samples; i++) {
 		const struct sample *s = &res->samples[i];
 
-		json_array_append_new(
-			a, json_pack("{s:I, s:I, s:I, s:I, s:I}", "t_ns", (json_int_t)s->t_ns,
-				     "dt_ns", (json_int_t)s->dt_ns, "hits", (json_int_t)s->res.hits,
-				     "drops", (json_int_t)s->res.drops, "false_hits",
-				     (json_int_t)s->res.false_hits));
+		o = json_pack("{s:I, s:I}", "t_ns", (json_int_t)s->t_ns, "dt_ns",
+			      (json_int_t)s->dt_ns);
+		for (k = 0; k < report->nr_figures; k++)
+			if (figure_is_raw(&report->figures[k]))
+				json_object_set_new(o, report->figures[k].name,
+						    json_integer(s->raw.v[k]));
+		json_array_append_new(a, o);
 	}
 	return a;
 }
 
-static json_t *make_summary(const struct bench *bench, const struct bench_config *cfg,
-			    const struct bench_result *res)
-{
-	const struct report *report = bench->report;
-	size_t n = res->nr_samples - res->nr_warmup, i, used = 0;
-	const struct sample *samples = res->samples + res->nr_warmup;
-	double mean, half = NAN, median = NAN, *v;
-	struct report_summary sum;
+/* What the measured samples come to in each figure. */
+struct all_stats {
+	struct figure_stats by_row[FIGURES_MAX];
+	bool any; /* the first one is known */
+};
 
-	if (!n || report->sum_up(samples, n, cfg->producers, &sum))
-		return json_null();
-	v = calloc(3 * n, sizeof(*v));
-	if (!v)
-		return NULL;
-	for (i = 0; i < n; i++) {
-		report->observe(&samples[i], &v[used], &v[n + used]);
-		if (v[n + used] > 0) {
-			v[2 * n + used] = v[used] / v[n + used];
-			used++;
-		}
+static int sum_up(const struct report *report, const struct bench_config *cfg,
+		  const struct bench_result *res, struct all_stats *all)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < report->nr_figures; i++) {
+		err = figure_sum_up(report, i, res->samples + res->nr_warmup,
+				    res->nr_samples - res->nr_warmup, cfg->producers,
+				    &all->by_row[i]);
+		if (err && err != -ENODATA)
+			return err;
+		all->any = all->any || (!i && !err);
 	}
-	if (stats_mean_ci(v, v + n, used, CONFIDENCE, &mean, &half))
-		half = NAN;
-	median = stats_quantile(v + 2 * n, used, 0.5);
-	free(v);
-	return json_pack(
-		"{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}", "report",
-		report->name, "unit", report->unit, "mean", number_or_null(sum.mean), "stddev",
-		number_or_null(sum.stddev), "median", number_or_null(median), "ci95_low",
-		number_or_null(sum.mean - half), "ci95_high", number_or_null(sum.mean + half), "n",
-		(json_int_t)sum.n, "drops_mean", number_or_null(sum.drops_mean), "drops_stddev",
-		number_or_null(sum.drops_stddev), "latency_ns", number_or_null(sum.latency_ns),
-		"false_hits_pct",
-		sum.lookups ? json_real(100.0 * sum.false_hits / sum.lookups) : json_null());
+	return 0;
+}
+
+static json_t *make_stats(const struct figure_stats *stats)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "mean", number_or_null(stats->mean),
+			 "stddev", number_or_null(stats->stddev), "median",
+			 number_or_null(stats->median), "ci95_low", number_or_null(stats->ci_low),
+			 "ci95_high", number_or_null(stats->ci_high), "n", (json_int_t)stats->n);
+}
+
+static json_t *make_figures(const struct report *report, const struct all_stats *all)
+{
+	json_t *figures = json_object(), *o;
+	size_t i;
+
+	for (i = 0; all->any && i < report->nr_figures; i++) {
+		const struct figure *f = &report->figures[i];
+
+		o = json_pack("{s:s, s:s, s:s}", "unit", f->unit, "kind", figure_kind_name(f->kind),
+			      "better", figure_better_name(f->better));
+		json_object_update_new(o, make_stats(&all->by_row[i]));
+		if (f->kind == FIGURE_GAUGE)
+			json_object_set_new(o, "max", number_or_null(all->by_row[i].max));
+		json_object_set_new(figures, f->name, o);
+	}
+	return figures;
+}
+
+/* The first figure again: what readers look at that want one number. */
+static json_t *make_summary(const struct report *report, const struct all_stats *all)
+{
+	json_t *o;
+
+	if (!all->any)
+		return json_null();
+	o = json_pack("{s:s, s:s, s:s}", "figure", report->figures[0].name, "report", report->name,
+		      "unit", report->figures[0].unit);
+	json_object_update_new(o, make_stats(&all->by_row[0]));
+	return o;
 }
 
 static json_t *make_conservation(const struct bench_result *res)
 {
 	const struct bench_conservation *c = &res->conservation;
+	json_t *o, *identities;
+	size_t i;
 
-	if (!c->has_records)
+	if (!c->nr_counts)
 		return json_null();
-	return json_pack("{s:I, s:I, s:o, s:I, s:b}", "attempts", (json_int_t)c->attempts,
-			 "submitted", (json_int_t)c->submitted, "consumed",
-			 c->has_consumed ? json_integer(c->consumed) : json_null(), "drops",
-			 (json_int_t)c->drops, "ok",
-			 c->attempts == c->submitted + c->drops &&
-				 (!c->has_consumed || c->consumed == c->submitted));
+	o = json_object();
+	identities = json_array();
+	for (i = 0; i < c->nr_counts; i++)
+		json_object_set_new(o, c->counts[i].name, json_integer(c->counts[i].value));
+	for (i = 0; i < c->nr_identities; i++)
+		json_array_append_new(identities, json_string(c->identities[i]));
+	json_object_set_new(o, "identities", identities);
+	json_object_set_new(o, "ok", json_boolean(!c->violated));
+	return o;
 }
 
-json_t *bench_record_make(const struct bench *bench, const struct bench_family *family,
-			  const struct bench_config *cfg, const struct bench_result *res,
-			  bool failed, char *const *argv)
+json_t *bench_record_make(const struct bench_job *job, const struct bench_family *family,
+			  const struct bench_result *res, bool failed, char *const *argv)
 {
 	const char *status = failed ? "failed" : res->signal ? "interrupted" : "ok";
+	const struct report *report = job->bench->report;
+	struct all_stats all = {};
 
+	if (sum_up(report, job->cfg, res, &all))
+		return NULL;
 	/* A NULL among them makes json_pack() fail, and takes the others with it. */
-	return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "schema",
-			 RECORD_SCHEMA, "bench", bench->name, "argv", make_argv(argv), "params",
-			 make_params(family), "config", make_config(cfg, res), "env", make_env(),
-			 "noise", make_noise(res), "samples", make_samples(res), "summary",
-			 make_summary(bench, cfg, res), "conservation", make_conservation(res),
-			 "status", status);
+	return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}",
+			 "schema", RECORD_SCHEMA, "bench", job->bench->name, "argv",
+			 make_argv(argv), "params", make_params(family, (void *)job->params),
+			 "defaults", make_defaults(family), "config", make_config(job->cfg, res),
+			 "env", make_env(), "noise", make_noise(res), "samples",
+			 make_samples(report, res), "figures", make_figures(report, &all),
+			 "summary", make_summary(report, &all), "conservation",
+			 make_conservation(res), "status", status);
 }

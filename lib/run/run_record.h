@@ -5,16 +5,14 @@
 
 #include <jansson.h>
 
-#include "bench.h"
 #include "lib/run/run.h"
 
 /*
- * A new object, for json_decref(), or NULL (no memory). @family is the one that @bench is of, its
- * options are the record's params. @argv ends with NULL. @failed: the run failed, so that its
- * figures are not to be trusted; a @res->signal makes it interrupted.
+ * A new object, for json_decref(), or NULL (no memory). @family is the one that the benchmark is
+ * of, its options are the record's params. @argv ends with NULL. @failed: the run failed, so that
+ * its figures are not to be trusted; a @res->signal makes it interrupted.
  */
-json_t *bench_record_make(const struct bench *bench, const struct bench_family *family,
-			  const struct bench_config *cfg, const struct bench_result *res,
-			  bool failed, char *const *argv);
+json_t *bench_record_make(const struct bench_job *job, const struct bench_family *family,
+			  const struct bench_result *res, bool failed, char *const *argv);
 
 #endif /* LIB_RUN_RUN_RECORD_H */

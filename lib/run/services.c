@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The services that bench.h offers to benchmarks. */
-#include <fcntl.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,12 +11,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "bench.h"
-#include "lib/run/run.h"
 #include "lib/bpf/bpflog.h"
-#include "lib/meminfo.h"
+#include "lib/run/services.h"
 #include "lib/sysctl.h"
-#include "lib/bpf/why.h"
+#include "lib/util.h"
 
 #ifndef ENOTSUPP
 #define ENOTSUPP 524 /* the kernel's own; not meant to be seen by user space, but it is */
@@ -102,21 +100,18 @@ int bench_take_error(struct bench_err *e, const struct bench_err *from, int err)
 	return -abs(err);
 }
 
-#define DESCRIPTORS 32
-
-int bench_check_descriptors(struct bench_err *err)
+void *bench_priv_alloc(struct bench_run *run, size_t size)
 {
-	int fds[DESCRIPTORS], nr, ret = 0;
+	run->priv = calloc(1, size);
+	if (!run->priv)
+		bench_failed(&run->err, ENOMEM, "cannot set up %s", run->bench->name);
+	return run->priv;
+}
 
-	for (nr = 0; nr < DESCRIPTORS && !ret; nr++) {
-		fds[nr] = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-		if (fds[nr] < 0)
-			ret = bench_failed(err, errno, "cannot open %d files", DESCRIPTORS);
-	}
-	while (nr-- > 0)
-		if (fds[nr] >= 0)
-			close(fds[nr]);
-	return ret;
+int bench_open_error(struct bench_run *run)
+{
+	return bench_bpf_error(&run->err, errno, "cannot open the BPF programs of %s",
+			       run->bench->name);
 }
 
 struct bench_counter *bench_counters_alloc(size_t nr)
@@ -158,24 +153,55 @@ void bench_progress(struct bench_run *run, const char *what, double fraction)
 		run->watch->progress(run->watch->ctx, what, fraction);
 }
 
-/* More than the last of them do not help anybody, and the whole can be had by -v. */
+/* More than the last of them do not help anyone, and -v shows the whole. */
 #define DETAIL_LINES 20
 
-static void load_error(struct bench_err *e, const struct bpf_object *obj, const char *name, int err)
+/* The family's options that make the program smaller: " (--rb-batch-cnt)"; "": none. */
+static void shrinking_options(const struct bench *bench, char *buf, size_t size)
 {
-	char what[512];
+	const struct bench_family *f;
+	size_t i, k, used = 0;
 
-	if (bpflog_explain(obj, err, what, sizeof(what)))
+	buf[0] = '\0';
+	for (f = bench_families; f; f = f->next) {
+		for (i = 0; i < f->nr_benchs && f->benchs[i] != bench; i++)
+			;
+		for (k = 0; i < f->nr_benchs && k < f->nr_opts && used < size; k++)
+			if (f->opts[k].sizes_program)
+				used += snprintf(buf + used, size - used, "%s--%s",
+						 used ? ", " : ": choose a smaller ",
+						 f->opts[k].name);
+	}
+}
+
+static void load_error(struct bench_run *run, struct bench_err *e, const struct bpf_object *obj,
+		       int err)
+{
+	const struct bench *bench = run->bench;
+	char what[512], options[128];
+
+	switch (bpflog_explain(obj, err, what, sizeof(what))) {
+	case BPFLOG_FEATURE:
+		bench_unavailable(e, "%s%s%s", what, bench->needs ? ": requires " : "",
+				  bench->needs ? bench->needs : "");
+		return;
+	case BPFLOG_TOO_LARGE:
+		shrinking_options(bench, options, sizeof(options));
+		bench_unavailable(e, "%s%s", what, options);
+		return;
+	case BPFLOG_OTHER:
 		bench_unavailable(e, "%s", what);
-	else if (bpflog_failed_map(what, sizeof(what)))
-		bench_bpf_error(e, err, "cannot create map '%s' of %s", what, name);
+		return;
+	case BPFLOG_NONE:
+		break;
+	}
+	if (bpflog_failed_map(what, sizeof(what)))
+		bench_bpf_error(e, err, "cannot create map '%s' of %s", what, bench->name);
 	else if (bpflog_verifier_spoke())
-		bench_failed(e, err,
-			     "this kernel's verifier refuses the BPF programs of %s (please report "
-			     "it, with the lines below)",
-			     name);
+		bench_failed(e, err, "the verifier of this kernel refuses the BPF programs of %s",
+			     bench->name);
 	else
-		bench_bpf_error(e, err, "cannot load the BPF programs of %s", name);
+		bench_bpf_error(e, err, "cannot load the BPF programs of %s", bench->name);
 	/* Where it is clear what is missing, these words would only distract. */
 	if (e->code == BENCH_EXIT_FAILED)
 		bpflog_tail(e->detail, sizeof(e->detail), DETAIL_LINES);
@@ -190,7 +216,7 @@ int bench_load(struct bench_run *run, struct bpf_object_skeleton *skel)
 	err = bpf_object__load_skeleton(skel);
 	if (!err)
 		return 0;
-	load_error(&why, *skel->obj, run->bench->name, err);
+	load_error(run, &why, *skel->obj, err);
 	return bench_take_error(&run->err, &why, err);
 }
 
@@ -218,55 +244,108 @@ int bench_keep_link(struct bench_run *run, struct bpf_link *link, const char *wh
 static struct {
 	bool done;
 	int wanted;
-	int kind;
-	char note[sizeof(((struct bench_run *)0)->attach_note)];
-} picked;
+	struct attach_choice choice;
+} cached;
 
-static int pick(const struct bench_config *cfg, const char *syscall, char *note, size_t size,
-		struct bench_err *err)
+static int pick(struct bench_run *run)
 {
-	if (!picked.done || picked.wanted != cfg->attach) {
-		picked.kind = attach_pick(syscall, cfg->attach, bench_tgid(), picked.note,
-					  sizeof(picked.note));
-		picked.wanted = cfg->attach;
-		picked.done = true;
+	const struct attach_choice *choice = &cached.choice;
+	struct bench_trigger *trigger = &run->trigger;
+
+	if (!cached.done || cached.wanted != run->cfg->attach) {
+		attach_pick(run->cfg->attach, bench_tgid(), &cached.choice);
+		cached.wanted = run->cfg->attach;
+		cached.done = true;
 	}
-	snprintf(note, size, "%s", picked.note);
-	if (picked.kind >= 0)
-		return picked.kind;
-	if (cfg->attach == ATTACH_AUTO)
-		return bench_unavailable(err, "no way to attach to %s(2) works here (%s)", syscall,
-					 note);
-	return bench_unavailable(err, "cannot attach to %s(2) as asked by --attach (%s)", syscall,
-				 note);
-}
-
-int bench_syscall_probe(const struct bench_config *cfg, const char *syscall, struct bench_err *err)
-{
-	char note[sizeof(picked.note)];
-	int kind;
-
-	kind = pick(cfg, syscall, note, sizeof(note), err);
-	return kind < 0 ? kind : 0;
-}
-
-int bench_syscall_prepare(struct bench_run *run, struct bpf_object *obj, const char *syscall)
-{
-	int kind, err;
-
-	kind = pick(run->cfg, syscall, run->attach_note, sizeof(run->attach_note), &run->err);
-	if (kind < 0)
-		return kind;
-	run->attach = kind;
-	err = attach_prepare(obj, syscall, kind, bench_tgid());
-	if (err)
-		return bench_failed(&run->err, err, "cannot prepare a program for %s(2)", syscall);
+	if (choice->kind < 0 && run->cfg->attach == ATTACH_AUTO)
+		return bench_unavailable(&run->err,
+					 "cannot attach to getpgid(2) by any kind of program (%s)",
+					 choice->reasons);
+	if (choice->kind < 0)
+		return bench_unavailable(&run->err,
+					 "cannot attach to getpgid(2) as asked by --attach (%s)",
+					 choice->reasons);
+	run->attach = choice->kind;
+	trigger->verb = "attached by";
+	snprintf(trigger->name, sizeof(trigger->name), "%s", attach_kind_names[run->attach]);
+	snprintf(trigger->fallback, sizeof(trigger->fallback), "%s", choice->brief);
+	snprintf(trigger->reasons, sizeof(trigger->reasons), "%s", choice->reasons);
 	return 0;
 }
 
-int bench_syscall_attach(struct bench_run *run, struct bpf_object *obj, const char *syscall)
+int bench_attach_probe(struct bench_run *run)
 {
-	return bench_keep_link(run, attach_syscall(obj, syscall, run->attach), syscall);
+	return pick(run);
+}
+
+int bench_attach_prepare(struct bench_run *run, struct bpf_object *obj)
+{
+	int err;
+
+	err = pick(run);
+	if (err)
+		return err;
+	err = attach_prepare(obj, run->attach, bench_tgid());
+	if (err)
+		return bench_failed(&run->err, err, "cannot prepare a program for getpgid(2)");
+	return 0;
+}
+
+int bench_attach(struct bench_run *run, struct bpf_object *obj)
+{
+	return bench_keep_link(run, attach_object(obj, run->attach), "to getpgid(2)");
+}
+
+static int explain_hook(struct bench_run *run, const struct hook *hook, bool loaded, int err)
+{
+	char why[768];
+
+	if (hook_explain(hook, loaded, err, why, sizeof(why)))
+		return bench_unavailable(&run->err, "%s", why);
+	return bench_step_error(&run->err, hook_step(hook, loaded), err,
+				"cannot %s the program of %s", loaded ? "attach" : "load",
+				run->bench->name);
+}
+
+int bench_hook_load(struct bench_run *run, struct hook *hook, struct bpf_object_skeleton *skel)
+{
+	struct bench_err load_err = {};
+	char why[768];
+	int err;
+
+	bpflog_clear();
+	err = hook_prepare(hook);
+	if (err)
+		return explain_hook(run, hook, false, err);
+	err = bpf_object__load_skeleton(skel);
+	if (!err)
+		return 0;
+	load_error(run, &load_err, *skel->obj, err);
+	/*
+	 * What is missing, told by the kernel's words; or by the kind; or what a load says at all.
+	 */
+	if (!bpflog_explain(*skel->obj, err, why, sizeof(why)) &&
+	    hook_explain(hook, false, err, why, sizeof(why)))
+		return bench_unavailable(&run->err, "%s", why);
+	return bench_take_error(&run->err, &load_err, err);
+}
+
+int bench_hook_attach(struct bench_run *run, struct hook *hook)
+{
+	int err;
+
+	err = hook_attach(hook);
+	return err ? explain_hook(run, hook, true, err) : 0;
+}
+
+void bench_hook_conserve(struct bench_run *run, struct hook *hook, const struct cpu_slot *slots,
+			 struct bench_conservation *c)
+{
+	hook_detach(hook);
+	if (run->cfg->verify)
+		hook_quiesce();
+	c->prog_fd = bpf_program__fd(hook->prog);
+	c->runs = bench_slots_sum(slots, SLOT_HITS) + bench_slots_sum(slots, SLOT_OTHERS);
 }
 
 int bench_probe_map(struct bench_err *err, const char *what, const char *since, int type,
@@ -282,7 +361,7 @@ int bench_probe_map(struct bench_err *err, const char *what, const char *since, 
 	}
 	/* An unknown map type or flag; all else (no right, no memory) explains itself. */
 	if (fd == -EINVAL)
-		return bench_unavailable(err, "this kernel has no %s: it takes %s or newer", what,
+		return bench_unavailable(err, "this kernel has no %s: requires %s or newer", what,
 					 since);
 	return bench_bpf_error(err, fd, "cannot create a %s", what);
 }
@@ -310,7 +389,7 @@ int bench_refuse_memory(struct bench_err *err, const char *opt, long long value,
 			uint64_t need, uint64_t have, enum meminfo_limit limit)
 {
 	return bench_refused(
-		err, "--%s: '%lld' is not allowed: %s need %.1f MiB, and %.1f MiB are %s", opt,
+		err, "--%s: invalid value '%lld': %s need %.1f MiB, and %.1f MiB are %s", opt,
 		value, what, need / 1048576.0, have / 1048576.0,
 		limit == MEMINFO_CGROUP ? "left by the memory limit of the cgroup" : "available");
 }
@@ -361,11 +440,11 @@ int bench_probe_prog_run(struct bench_err *err)
 		return 0;
 	if (ret == -EINVAL || ret == -ENOTSUPP || ret == -EOPNOTSUPP)
 		return bench_unavailable(err, "this kernel cannot run a raw_tp program on request "
-					      "(BPF_PROG_TEST_RUN): it takes Linux 5.10 or newer");
+					      "(BPF_PROG_TEST_RUN): requires Linux 5.10 or newer");
 	return bench_bpf_error(err, ret, "cannot run a raw_tp program on request");
 }
 
-/* Was the loaded program compiled? True where the kernel does not tell. */
+/* Was the loaded program compiled? True where the kernel does not report it. */
 static bool is_jited(int prog_fd)
 {
 	struct bpf_prog_info info = {};
@@ -382,7 +461,10 @@ bool bench_jit_is_off(void)
 
 	if (enable >= 0)
 		return enable == 0;
-	/* No such file in a network namespace of its own, or without CONFIG_BPF_JIT: look at a program. */
+	/*
+	 * No such file in a network namespace of its own, or without CONFIG_BPF_JIT: look at a
+	 * program.
+	 */
 	fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, "GPL", return_0,
 			   ARRAY_SIZE(return_0), NULL);
 	if (fd >= 0) {

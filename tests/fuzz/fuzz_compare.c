@@ -208,8 +208,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	(void)argc;
-	(void)argv;
 	json_object_seed(1);
 	/* Make the tables that libRmath keeps, which would look like something lost in each input. */
 	pwilcox(49 * 49 / 2, 49, 49, 1, 0);

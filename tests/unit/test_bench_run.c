@@ -89,13 +89,11 @@ static volatile sig_atomic_t alarms;
 
 static void on_alarm(int sig)
 {
-	(void)sig;
 	alarms++;
 }
 
 static int clear(void **state)
 {
-	(void)state;
 	memset(&seen, 0, sizeof(seen));
 	memset(&plan, 0, sizeof(plan));
 	seen.pinned_right = true;
@@ -115,7 +113,6 @@ static int fake_setup(struct bench_run *run)
 
 static void fake_teardown(struct bench_run *run)
 {
-	(void)run;
 	seen.teardowns++;
 	/* Whatever has gone wrong, nothing is torn down under a thread that works. */
 	if (READ(seen.producers) != READ(seen.producers_done) ||
@@ -158,7 +155,6 @@ static void fake_measure(struct bench_run *run, struct bench_res *res)
 
 static void fake_conserve(struct bench_run *run, struct bench_conservation *c)
 {
-	(void)run;
 	seen.conserves++;
 	*c = plan.conservation;
 }
@@ -377,14 +373,12 @@ static void no_affinity_no_place(void **state)
 	struct bench_config cfg = config(4, 1);
 	struct cpuset allowed = SET(0, 1, 2, 3);
 
-	(void)state;
 	assert_cpus(&cfg, &allowed, BENCH_CONSUMER, AT(-1));
 	assert_cpus(&cfg, &allowed, BENCH_PRODUCER, AT(-1, -1, -1, -1));
 }
 
 static void consumers_first_then_producers(void **state)
 {
-	(void)state;
 	assert_placement(SET(0, 1, 2, 3), no_cpus, no_cpus, 1, AT(0), AT(1, 2, 3, 0, 1, 2));
 	assert_placement(SET(0, 1, 2, 3), no_cpus, no_cpus, 2, AT(0, 1), AT(2, 3, 0, 1));
 	assert_placement(SET(0, 1, 2, 3), no_cpus, no_cpus, 0, NOWHERE, AT(0, 1, 2, 3, 0));
@@ -395,14 +389,12 @@ static void consumers_first_then_producers(void **state)
 
 static void only_cpus_that_are_allowed(void **state)
 {
-	(void)state;
 	assert_placement(SET(1, 3, 6), no_cpus, no_cpus, 1, AT(1), AT(3, 6, 1, 3));
 	assert_placement(SET(5), no_cpus, no_cpus, 1, AT(5), AT(5, 5, 5));
 }
 
 static void sets_are_gone_through_in_order(void **state)
 {
-	(void)state;
 	assert_placement(SET(0, 1, 2, 3), SET(3), SET(0, 2), 1, AT(3), AT(0, 2, 0, 2, 0));
 	assert_placement(SET(0, 1, 2, 3), SET(1, 2), SET(0), 3, AT(1, 2, 1), AT(0, 0, 0));
 	/* the consumer goes from the first CPU up also where the producers have it */
@@ -411,7 +403,6 @@ static void sets_are_gone_through_in_order(void **state)
 
 static void producers_go_on_behind_placed_consumers(void **state)
 {
-	(void)state;
 	assert_placement(SET(0, 1, 2, 3), SET(2), no_cpus, 1, AT(2), AT(3, 0, 1, 2, 3));
 	assert_placement(SET(0, 1, 2, 3), SET(3), no_cpus, 1, AT(3), AT(0, 1, 2, 3, 0));
 	/* behind the last one in use, not the last one of the set */
@@ -445,7 +436,6 @@ static void threads_are_pinned_from_the_start(void **state)
 	cpu_set_t before, after;
 	struct outcome o;
 
-	(void)state;
 	bench.producer = pinned_producer;
 	assert_int_equal(cpuset_allowed(&allowed), 0);
 	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
@@ -481,7 +471,6 @@ static void strayed_thread_is_seen(void **state)
 	struct cpuset allowed;
 	struct outcome o;
 
-	(void)state;
 	bench.producer = straying_producer;
 	assert_int_equal(cpuset_allowed(&allowed), 0);
 	if (allowed.cnt < 2) {
@@ -508,7 +497,6 @@ static void all_threads_work(void **state)
 	struct outcome o;
 	int i, k;
 
-	(void)state;
 	run_short(&fake, &cfg, 3, &o);
 	assert_fine(&o);
 	assert_int_equal(seen.producers, 64);
@@ -554,7 +542,6 @@ static void all_threads_work_when_measuring_begins(void **state)
 	struct bench bench = fake;
 	struct outcome o;
 
-	(void)state;
 	bench.producer = spinning_producer;
 	bench.measure = first_measure_counts_threads;
 	run_short(&bench, &cfg, 1, &o);
@@ -580,7 +567,6 @@ static void producers_end_before_consumers_are_told(void **state)
 	struct bench_config cfg = config(4, 1);
 	struct outcome o;
 
-	(void)state;
 	bench.producer = slow_producer;
 	run_short(&bench, &cfg, 1, &o);
 	assert_fine(&o);
@@ -605,7 +591,6 @@ static void sleeping_consumer_is_woken(void **state)
 	struct bench_config cfg = config(1, 1);
 	struct outcome o;
 
-	(void)state;
 	bench.consumer = sleeping_consumer;
 	run_short(&bench, &cfg, 1, &o);
 	assert_fine(&o);
@@ -632,7 +617,6 @@ static void consumer_that_sleeps_late_is_woken(void **state)
 	struct bench_config cfg = config(1, 1);
 	struct outcome o;
 
-	(void)state;
 	bench.consumer = late_sleeper;
 	run_short(&bench, &cfg, 1, &o);
 	assert_fine(&o);
@@ -649,7 +633,6 @@ static void woken_though_all_signals_were_blocked(void **state)
 	sigset_t all, old, after;
 	struct outcome o;
 
-	(void)state;
 	bench.consumer = sleeping_consumer;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -676,7 +659,6 @@ static void sampling_outranks_the_threads(void **state)
 	struct bench_config cfg = config(2, 1);
 	struct outcome o;
 
-	(void)state;
 	run_short(&fake, &cfg, 3, &o);
 	assert_fine(&o);
 	assert_int_equal(seen.sampling_policy, may_be_real_time() ? SCHED_FIFO : SCHED_OTHER);
@@ -703,7 +685,6 @@ static void run_in_batch(void)
 
 static void chosen_policy_is_kept(void **state)
 {
-	(void)state;
 	assert_int_equal(in_child(run_in_batch), 0);
 }
 
@@ -714,7 +695,6 @@ static void stray_wakeup_signal_changes_nothing(void **state)
 	struct bench_config cfg = config(1, 1);
 	struct outcome o;
 
-	(void)state;
 	bench.consumer = sleeping_consumer;
 	cfg.interval_ms = 200;
 	plan.stop_after = 2;
@@ -740,7 +720,6 @@ static void threads_may_end_early(void **state)
 	struct bench_config cfg = config(2, 1);
 	struct outcome o;
 
-	(void)state;
 	bench.producer = short_lived;
 	run_short(&bench, &cfg, 3, &o);
 	assert_fine(&o);
@@ -790,7 +769,6 @@ static void failing_producer_ends_the_run(void **state)
 	struct bench_config cfg = long_config(1, 1);
 	struct outcome o;
 
-	(void)state;
 	bench.producer = burning_thread;
 	bench.consumer = sleeping_consumer;
 	run(&bench, &cfg, &o);
@@ -804,7 +782,6 @@ static void failing_consumer_ends_the_run(void **state)
 	struct bench_config cfg = long_config(4, 1);
 	struct outcome o;
 
-	(void)state;
 	bench.consumer = burning_thread;
 	run(&bench, &cfg, &o);
 	assert_failed_soon(&o, "the consumer is on fire: No space left on device");
@@ -824,7 +801,6 @@ static void thread_that_fails_without_a_word(void **state)
 	struct bench_config cfg = long_config(2, 1);
 	struct outcome o;
 
-	(void)state;
 	bench.producer = silent_failure;
 	run(&bench, &cfg, &o);
 	assert_failed_soon(&o, "fake");
@@ -847,7 +823,6 @@ static void first_words_are_kept(void **state)
 	struct bench_config cfg = long_config(3, 1);
 	struct outcome o;
 
-	(void)state;
 	bench.producer = failing_in_turn;
 	run(&bench, &cfg, &o);
 	assert_string_equal(o.err.text, "the cause");
@@ -869,7 +844,6 @@ static void failure_while_stopping_counts(void **state)
 	struct bench_config cfg = config(1, 1);
 	struct outcome o;
 
-	(void)state;
 	bench.consumer = failing_at_the_end;
 	run_short(&bench, &cfg, 2, &o);
 	assert_failed(&o, "cannot drain");
@@ -885,7 +859,6 @@ static void thread_that_cannot_be_started(void **state)
 	struct cpuset allowed;
 	struct outcome o;
 
-	(void)state;
 	assert_int_equal(cpuset_allowed(&allowed), 0);
 	cfg.affinity = true;
 	cfg.prod_cpus = SET(allowed.cpus[0], CPUSET_MAX);
@@ -934,7 +907,6 @@ static void failed_setup_is_torn_down(void **state)
 	sigset_t before, after;
 	struct outcome o;
 
-	(void)state;
 	bench.setup = half_setup;
 	pthread_sigmask(SIG_SETMASK, NULL, &before);
 	run(&bench, &cfg, &o);
@@ -963,7 +935,6 @@ static void setup_that_times_out_is_torn_down(void **state)
 	sigset_t before, after;
 	struct outcome o;
 
-	(void)state;
 	bench.setup = timed_out_setup;
 	pthread_sigmask(SIG_SETMASK, NULL, &before);
 	run(&bench, &cfg, &o);
@@ -976,7 +947,6 @@ static void setup_that_times_out_is_torn_down(void **state)
 
 static int silent_setup(struct bench_run *run)
 {
-	(void)run;
 	seen.setups++;
 	return -ENODEV;
 }
@@ -988,7 +958,6 @@ static void setup_that_fails_without_a_word(void **state)
 	struct bench_config cfg = config(1, 1);
 	struct outcome o;
 
-	(void)state;
 	bench.setup = silent_setup;
 	run(&bench, &cfg, &o);
 	assert_int_equal(o.ret, -ENODEV);
@@ -999,7 +968,6 @@ static void setup_that_fails_without_a_word(void **state)
 
 static int failing_describe(struct bench_run *run, FILE *out)
 {
-	(void)out;
 	seen.describes++;
 	return bench_failed(&run->err, 0, "nothing to show");
 }
@@ -1010,7 +978,6 @@ static void failed_describe_starts_nothing(void **state)
 	struct bench_config cfg = config(1, 1);
 	struct outcome o;
 
-	(void)state;
 	bench.describe = failing_describe;
 	run(&bench, &cfg, &o);
 	assert_failed(&o, "nothing to show");
@@ -1033,7 +1000,6 @@ static struct bench_res scripted(uint64_t k)
 
 static void scripted_measure(struct bench_run *run, struct bench_res *res)
 {
-	(void)run;
 	*res = scripted(seen.measures++);
 }
 
@@ -1108,7 +1074,6 @@ static void samples_of_one_second(void **state)
 	struct bench_config cfg = config(1, 1);
 	struct outcome o;
 
-	(void)state;
 	cfg.interval_ms = 100;
 	run(&scripted_bench, &cfg, &o);
 	assert_fine(&o);
@@ -1124,7 +1089,6 @@ static void warmup_is_apart(void **state)
 	struct bench_config cfg = config(1, 1);
 	struct outcome o;
 
-	(void)state;
 	cfg.warmup_s = 1;
 	cfg.interval_ms = 200;
 	run(&scripted_bench, &cfg, &o);
@@ -1140,7 +1104,6 @@ static void interval_across_the_end_of_warmup(void **state)
 	struct bench_config cfg = config(1, 1);
 	struct outcome o;
 
-	(void)state;
 	cfg.warmup_s = 1;
 	cfg.interval_ms = 450; /* samples begin at 0, 0.45, 0.9, 1.35 s */
 	run(&scripted_bench, &cfg, &o);
@@ -1165,7 +1128,6 @@ static void many_samples_and_lost_ticks(void **state)
 	sigset_t pending;
 	size_t i;
 
-	(void)state;
 	bench.measure = slow_measure;
 	cfg.interval_ms = 1;
 	cfg.duration_s = 60;
@@ -1190,7 +1152,6 @@ static void sigterm_among_lost_ticks(void **state)
 	struct bench_config cfg = config(1, 1);
 	struct outcome o;
 
-	(void)state;
 	bench.measure = slow_measure;
 	cfg.interval_ms = 1;
 	cfg.duration_s = 3;
@@ -1209,7 +1170,6 @@ static void nobody_has_to_watch(void **state)
 	struct bench_result res;
 	struct bench_err err = {};
 
-	(void)state;
 	cfg.interval_ms = 500;
 	assert_int_equal(bench_run(&scripted_bench, &cfg, &watch, &res, &err), 0);
 	assert_true(res.nr_samples == 2 || res.nr_samples == 1);
@@ -1227,7 +1187,6 @@ static void conserved(void **state)
 	struct bench_config cfg = config(1, 1);
 	struct outcome o;
 
-	(void)state;
 	plan.conservation = (struct bench_conservation){ .has_records = true,
 							 .has_consumed = true,
 							 .attempts = 12,
@@ -1262,7 +1221,6 @@ static void one_record_too_few_or_too_many(void **state)
 {
 	const uint64_t huge = 1ULL << 60;
 
-	(void)state;
 	assert_not_conserved((struct bench_conservation){ .has_consumed = true,
 							  .attempts = 12,
 							  .submitted = 9,
@@ -1298,7 +1256,6 @@ static void only_what_is_there_is_compared(void **state)
 	struct bench_config cfg = config(1, 1);
 	struct outcome o;
 
-	(void)state;
 	plan.conservation = (struct bench_conservation){
 		.has_records = true, .attempts = 12, .submitted = 9, .drops = 3
 	};
@@ -1340,7 +1297,6 @@ static void run_counts_are_held_against_the_kernels(void **state)
 	struct outcome o;
 	int fds;
 
-	(void)state;
 	bench.producer = counted_producer;
 	counted_fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, "GPL", insns,
 				   ARRAY_SIZE(insns), NULL);
@@ -1384,7 +1340,6 @@ static void signal_cuts_a_run_short(void **state)
 	struct outcome o;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(signals); i++) {
 		clear(NULL);
 		plan.stop_signal = signals[i];
@@ -1408,7 +1363,6 @@ static void signal_in_warmup_leaves_no_sample(void **state)
 	struct bench_config cfg = config(1, 1);
 	struct outcome o;
 
-	(void)state;
 	cfg.warmup_s = 3600;
 	run_short(&scripted_bench, &cfg, 2, &o);
 	assert_fine(&o);
@@ -1426,7 +1380,6 @@ static void ignored_signal_is_taken_all_the_same(void **state)
 	struct outcome o;
 	void (*old)(int);
 
-	(void)state;
 	old = signal(SIGINT, SIG_IGN);
 	run_short(&fake, &cfg, 2, &o);
 	signal(SIGINT, old);
@@ -1439,8 +1392,6 @@ static void ignored_signal_is_taken_all_the_same(void **state)
 /* Nothing has been measured yet; but the threads may be there. */
 static void interrupting_started(void *ctx, const struct bench_run *run)
 {
-	(void)ctx;
-	(void)run;
 	kill(getpid(), SIGTERM);
 }
 
@@ -1451,7 +1402,6 @@ static void signal_before_the_first_sample(void **state)
 	struct bench_result res;
 	struct bench_err err = {};
 
-	(void)state;
 	assert_int_equal(bench_run(&fake, &cfg, &watch, &res, &err), 0);
 	assert_int_equal(res.signal, SIGTERM);
 	assert_int_equal(res.nr_samples, 0);
@@ -1478,7 +1428,6 @@ static void signal_while_stopping(void **state)
 	struct bench_config cfg = config(1, 1);
 	struct outcome o;
 
-	(void)state;
 	bench.producer = interrupting_producer;
 	cfg.interval_ms = 500;
 	run(&bench, &cfg, &o);
@@ -1512,7 +1461,6 @@ static void second_signal_ends_at_once(void **state)
 {
 	int status = in_child(two_signals);
 
-	(void)state;
 	assert_int_not_equal(status, -1);
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGINT);
@@ -1520,7 +1468,6 @@ static void second_signal_ends_at_once(void **state)
 
 static int interrupted_setup(struct bench_run *run)
 {
-	(void)run;
 	kill(getpid(), SIGTERM);
 	sleep_ns(2 * HANG_S * NS_PER_S);
 	return 0;
@@ -1540,7 +1487,6 @@ static void signal_during_setup_just_ends_us(void **state)
 {
 	int status = in_child(signal_in_setup);
 
-	(void)state;
 	assert_int_not_equal(status, -1);
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGTERM);
@@ -1556,7 +1502,6 @@ static void nothing_is_left_for_the_next_run(void **state)
 	struct bench_config cfg = config(3, 1);
 	struct outcome o;
 
-	(void)state;
 	fds = entries_of("/proc/self/fd");
 	pthread_sigmask(SIG_SETMASK, NULL, &mask);
 	for (sig = 1; sig < NSIG; sig++)
@@ -1597,7 +1542,6 @@ static void errors_say_what_and_return_what(void **state)
 {
 	struct bench_err e = {};
 
-	(void)state;
 	assert_int_equal(bench_failed(&e, ENOENT, "cannot open %s", "it"), -ENOENT);
 	assert_string_equal(e.text, "cannot open it: No such file or directory");
 	assert_int_equal(e.code, BENCH_EXIT_FAILED);
@@ -1630,7 +1574,6 @@ static void long_errors_are_cut(void **state)
 	char *words = malloc(5000);
 	struct bench_err e = {};
 
-	(void)state;
 	assert_non_null(words);
 	memset(words, 'x', 4999);
 	words[4999] = '\0';
@@ -1650,7 +1593,6 @@ static void counters_are_apart_and_add_up(void **state)
 	struct bench_counter *c = bench_counters_alloc(5);
 	int i;
 
-	(void)state;
 	assert_non_null(c);
 	assert_int_equal((uintptr_t)c % BENCH_CACHELINE, 0);
 	assert_true((char *)&c[1] - (char *)&c[0] >= BENCH_CACHELINE);

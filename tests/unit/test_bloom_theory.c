@@ -43,7 +43,6 @@ static void bits_are_rounded_up(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(c); i++)
 		if (bloom_bits(c[i].nr_entries, c[i].nr_hash_funcs) != c[i].bits)
 			fail_msg("%u entries, %u functions: %llu bits, not %llu", c[i].nr_entries,
@@ -56,7 +55,6 @@ static void bits_are_rounded_up(void **state)
 /* One entry, one function, 64 bits: the chance is one in 64, and exp() makes 1 - e^(-1/64) of it. */
 static void rate_of_one_entry(void **state)
 {
-	(void)state;
 	assert_true(fabs(bloom_rate(1, 1) - 0.0155035635) < 1e-9);
 }
 
@@ -95,7 +93,6 @@ static void formula_explains_the_reference(void **state)
 {
 	int rows;
 
-	(void)state;
 	assert_int_equal(rows_explained(bloom_rate_as_printed, &rows), 57);
 	assert_int_equal(rows, 60);
 	/* Without the conversion it does not: the other rates are so small that it hardly matters. */
@@ -185,7 +182,6 @@ static void check_variance(uint32_t nr_entries, unsigned int nr_hash_funcs, int 
 
 static void variance_of_the_fill(void **state)
 {
-	(void)state;
 	check_variance(500, 1, 0, 0);
 	check_variance(250, 3, 0, 0);
 	check_variance(100, 10, 0, 0);
@@ -194,7 +190,6 @@ static void variance_of_the_fill(void **state)
 /* 300 values looked up 1000 times: nearly all of the variance is that of which values there are. */
 static void variance_of_few_values(void **state)
 {
-	(void)state;
 	check_variance(500, 1, 1000, 300);
 	check_variance(250, 3, 300, 1000);
 }
@@ -203,7 +198,6 @@ static void variance_adds_up(void **state)
 {
 	double p = bloom_rate(1000, 1), fill = bloom_rate_variance(1000, 1, INFINITY, INFINITY);
 
-	(void)state;
 	assert_true(fabs(bloom_rate_variance(1000, 1, 1e6, INFINITY) - fill - p * (1 - p) / 1e6) <
 		    1e-15);
 	assert_true(fabs(bloom_rate_variance(1000, 1, 1e6, 1e5) - fill - p * (1 - p) * 1.1e-5) <

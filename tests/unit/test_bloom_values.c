@@ -42,7 +42,6 @@ static void short_values_come_once(void **state)
 {
 	size_t s;
 
-	(void)state;
 	for (s = 0; s < ARRAY_SIZE(seeds); s++)
 		check_all(2, seeds[s]);
 	check_all(3, 1);
@@ -82,7 +81,6 @@ static void values_tell_their_number(void **state)
 	size_t i, s;
 	int k;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		for (s = 0; s < ARRAY_SIZE(seeds); s++) {
 			bloom_values_init(&v, sizes[i], seeds[s]);
@@ -119,7 +117,6 @@ static void bits_are_set_in_half_of_them(void **state)
 	size_t i;
 	int n;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		memset(set, 0, sizeof(set));
 		memset(changed, 0, sizeof(changed));
@@ -156,7 +153,6 @@ static void seeds_give_other_values(void **state)
 	uint64_t *all, i;
 	int common = 0;
 
-	(void)state;
 	all = calloc(2 * nr, sizeof(*all));
 	assert_non_null(all);
 	bloom_values_init(&v, 4, 1);

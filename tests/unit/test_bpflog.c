@@ -38,7 +38,6 @@ static void assert_lacks(const char *log, const char *text)
 
 static void helpers_are_named_with_their_version(void **state)
 {
-	(void)state;
 	/* Linux 6.1 and before; of a helper that is newer than the kernel it does not know the name */
 	assert_lacks(
 		"12: (85) call bpf_loop#181\nunknown func bpf_loop#181\nprocessed 12 insns\n",
@@ -57,7 +56,6 @@ static void helpers_are_named_with_their_version(void **state)
 
 static void other_things_are_named(void **state)
 {
-	(void)state;
 	assert_lacks("BPF_STX uses reserved fields\n",
 		     "this kernel has no atomic BPF instructions: it takes Linux 5.12 or newer");
 	assert_lacks("unknown opcode be\n",
@@ -85,7 +83,6 @@ static void assert_mentions(const char *log, const char *text)
 
 static void jit_and_btf_are_named(void **state)
 {
-	(void)state;
 	assert_mentions("callbacks are not allowed in non-JITed programs\n", "bpf_jit_enable");
 	assert_mentions("calling kernel functions are not allowed in non-JITed programs\n",
 			"bpf_jit_enable");
@@ -95,7 +92,6 @@ static void jit_and_btf_are_named(void **state)
 
 static void what_is_not_known_is_not_explained(void **state)
 {
-	(void)state;
 	assert_lacks("", "");
 	assert_lacks("R0 !read_ok\nprocessed 1 insns\n", "");
 	assert_lacks("unknown func \n", "");
@@ -123,7 +119,6 @@ static void the_last_lines_are_kept(void **state)
 	char buf[4096], name[64];
 	int i;
 
-	(void)state;
 	bpflog_clear();
 	bpflog_tail(buf, sizeof(buf), 20);
 	assert_string_equal(buf, "");
@@ -170,7 +165,6 @@ static void the_verifier_is_quoted(void **state)
 	struct ringbuf_bpf *skel;
 	struct bench_err err;
 
-	(void)state;
 	if (!can_load())
 		skip();
 	skel = ringbuf_bpf__open();
@@ -195,7 +189,6 @@ static void no_words_where_it_is_clear_what_is_missing(void **state)
 	struct perfbuf_bpf *skel;
 	struct bench_err err;
 
-	(void)state;
 	if (!can_load())
 		skip();
 	skel = perfbuf_bpf__open();
@@ -216,7 +209,6 @@ static void a_map_that_cannot_be_made_is_named(void **state)
 	struct ringbuf_bpf *skel;
 	struct bench_err err;
 
-	(void)state;
 	if (!can_load())
 		skip();
 	skel = ringbuf_bpf__open();
@@ -233,7 +225,6 @@ static void the_first_error_stays(void **state)
 {
 	struct bench_err first = {}, second = {}, none = {};
 
-	(void)state;
 	bench_failed(&second, 0, "second");
 	strcpy(second.detail, "its detail\n");
 	assert_int_equal(bench_take_error(&first, &second, EIO), -EIO);
@@ -247,7 +238,6 @@ static void the_first_error_stays(void **state)
 
 static int start(void **state)
 {
-	(void)state;
 	bpflog_start(false);
 	return 0;
 }

@@ -83,7 +83,6 @@ static int has_caps(void)
 
 static void missing_ones_are_named(void **state)
 {
-	(void)state;
 	assert_string_equal(in_child(keep_caps, 0, ask_missing), "CAP_BPF and CAP_PERFMON");
 	if (!has_caps())
 		skip();
@@ -137,13 +136,11 @@ static void assert_namespace_is_seen(bool mapped)
 
 static void user_namespace_is_seen(void **state)
 {
-	(void)state;
 	assert_namespace_is_seen(true);
 }
 
 static void unmapped_user_namespace_is_seen(void **state)
 {
-	(void)state;
 	assert_namespace_is_seen(false);
 }
 
@@ -153,7 +150,6 @@ static int seccomp_filter(uint64_t arg)
 	struct sock_filter insns[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
 	struct sock_fprog prog = { .len = 1, .filter = insns };
 
-	(void)arg;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) ? -errno : 0;
@@ -166,7 +162,6 @@ static void ask_seccomp(char *buf, size_t size)
 
 static void seccomp_filter_is_seen(void **state)
 {
-	(void)state;
 	if (caps_has_seccomp())
 		skip();
 	assert_string_equal(in_child(seccomp_filter, 0, ask_seccomp), "yes");
@@ -179,7 +174,6 @@ static void ask_sys_admin(char *buf, size_t size)
 
 static void sys_admin_is_seen(void **state)
 {
-	(void)state;
 	assert_string_equal(in_child(keep_caps, 0, ask_sys_admin), "no");
 	if (!has_caps())
 		skip();
@@ -191,7 +185,6 @@ static void small_buffers_are_kept_to(void **state)
 {
 	char buf[16];
 
-	(void)state;
 	memset(buf, 'x', sizeof(buf));
 	assert_int_equal(caps_missing(buf, 4), 0);
 	assert_true(strlen(buf) < 4);

@@ -52,7 +52,6 @@ static void median_ranks_as_in_tables(void **state)
 	};
 	size_t n;
 
-	(void)state;
 	for (n = 0; n < ARRAY_SIZE(rank); n++)
 		if (n <= 20 || rank[n])
 			check_median_ranks(n, rank[n]);
@@ -64,7 +63,6 @@ static void median_interval_covers(void **state)
 	size_t covered = 0, times = 10000, i, j;
 	double v[12], low, high;
 
-	(void)state;
 	/* Lopsided on purpose: exponential, of median log 2. */
 	for (i = 0; i < times; i++) {
 		for (j = 0; j < ARRAY_SIZE(v); j++)
@@ -152,13 +150,11 @@ static void check_coverage(struct series s)
 
 static void covers_independent_samples(void **state)
 {
-	(void)state;
 	check_coverage((struct series){ .phi = 0, .sd = 3, .seed = { 1, 2, 3 } });
 }
 
 static void covers_correlated_samples(void **state)
 {
-	(void)state;
 	check_coverage((struct series){ .phi = 0.5, .sd = 3, .seed = { 1, 2, 3 } });
 }
 
@@ -166,7 +162,6 @@ static void covers_samples_of_unequal_length(void **state)
 {
 	struct series s = { .phi = 0.5, .sd = 3, .jitter = 0.5, .seed = { 4, 5, 6 } };
 
-	(void)state;
 	assert_true(coverage(&s, 40, 3000) >= 0.93);
 	s.phi = 0;
 	assert_true(coverage(&s, 40, 3000) >= 0.93);
@@ -214,7 +209,6 @@ static void covers_when_stopped_early(void **state)
 	static const double phis[] = { 0, 0.5 }, sds[] = { 1, 2, 3 };
 	size_t i, j;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(phis); i++) {
 		for (j = 0; j < ARRAY_SIZE(sds); j++) {
 			struct stops r;
@@ -238,7 +232,6 @@ static void sees_slow_changes(void **state)
 	double count[100], seconds[100], mean, slow, mixed;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < 100; i++) {
 		seconds[i] = 0.1;
 		count[i] = i / 25 % 2 ? 9 : 10;
@@ -262,7 +255,6 @@ static void mean_is_that_of_stats_rate(void **state)
 	double seconds[8] = { 1, 1, 3, 1, 1, 1, 1, 1 }, mean, half_width;
 	struct stats_rate rate;
 
-	(void)state;
 	assert_int_equal(stats_rate(count, seconds, 8, &rate), 0);
 	assert_int_equal(stats_mean_ci(count, seconds, 8, 0.95, &mean, &half_width), 0);
 	assert_true(mean == rate.mean);
@@ -274,7 +266,6 @@ static void widens_with_confidence(void **state)
 	double count[8] = { 10, 11, 9, 12, 10, 9, 11, 8 };
 	double seconds[8] = { 1, 1, 1, 1, 1, 1, 1, 1 }, mean, w90, w99;
 
-	(void)state;
 	assert_int_equal(stats_mean_ci(count, seconds, 8, 0.90, &mean, &w90), 0);
 	assert_int_equal(stats_mean_ci(count, seconds, 8, 0.99, &mean, &w99), 0);
 	/* t with as many degrees of freedom, whatever they are: more than normal quantiles */
@@ -286,7 +277,6 @@ static void steady_series_has_no_width(void **state)
 	double count[40], seconds[40], mean, half_width;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < 40; i++) {
 		count[i] = 5;
 		seconds[i] = 0.1;
@@ -306,7 +296,6 @@ static void stops_not_too_early(void **state)
 	double count[STATS_STOP_MIN + 1], seconds[STATS_STOP_MIN + 1];
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(count); i++) {
 		count[i] = 5;
 		seconds[i] = 0.1;
@@ -321,7 +310,6 @@ static void looks_often_enough(void **state)
 	static double count[MAX_SAMPLES], seconds[MAX_SAMPLES];
 	size_t n, last = STATS_STOP_MIN, looks = 0;
 
-	(void)state;
 	for (n = 0; n < MAX_SAMPLES; n++) {
 		count[n] = 5;
 		seconds[n] = 1;
@@ -342,7 +330,6 @@ static void refuses(void **state)
 	double count[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 	double seconds[8] = { 1, 1, 1, 1, 1, 1, 1, 1 }, mean = -1, half_width = -1;
 
-	(void)state;
 	assert_int_equal(stats_mean_ci(count, seconds, 0, 0.95, &mean, &half_width), -ENODATA);
 	assert_int_equal(stats_mean_ci(count, seconds, STATS_CI_MIN - 1, 0.95, &mean, &half_width),
 			 -ENODATA);

@@ -29,7 +29,6 @@ static char base[sizeof(dir) + 16], new[sizeof(dir) + 16], newer[sizeof(dir) + 1
 
 static int make_dir(void **state)
 {
-	(void)state;
 	if (!mkdtemp(dir))
 		return -1;
 	snprintf(base, sizeof(base), "%s/base.jsonl", dir);
@@ -40,7 +39,6 @@ static int make_dir(void **state)
 
 static int remove_dir(void **state)
 {
-	(void)state;
 	unlink(base);
 	unlink(new);
 	unlink(newer);
@@ -51,7 +49,6 @@ static size_t nr_paths; /* 2 unless a test has more */
 
 static int clear(void **state)
 {
-	(void)state;
 	unlink(base);
 	unlink(new);
 	unlink(newer);
@@ -326,7 +323,6 @@ static void with_itself(void **state)
 	struct csv csv;
 	size_t i;
 
-	(void)state;
 	add_runs(base, "rb-custom", 8, 150, NULL);
 	add_runs(base, "rb-libbpf", 5, 0.15, "config.producers=2");
 	add_runs(base, "bloom", 12, 2, "summary.unit=\"%\"");
@@ -356,7 +352,6 @@ static void verdicts(void **state)
 	char *text;
 	struct csv csv;
 
-	(void)state;
 	add_runs(base, "up", 8, 100, NULL);
 	add_runs(new, "up", 8, 125, NULL);
 	add_runs(base, "down", 8, 100, NULL);
@@ -402,7 +397,6 @@ static void medians_and_intervals(void **state)
 	char *text;
 	struct csv csv;
 
-	(void)state;
 	add_runs(base, "b", 8, 100, NULL);
 	add_runs(new, "b", 5, 100, NULL);
 	text = good(.format = COMPARE_CSV);
@@ -430,7 +424,6 @@ static void too_few_runs(void **state)
 	char *text;
 	struct csv csv;
 
-	(void)state;
 	add_runs(base, "three", 3, 100, NULL);
 	add_runs(new, "three", 8, 200, NULL);
 	add_runs(base, "four", 4, 100, NULL);
@@ -455,7 +448,6 @@ static void failed_runs_are_left_out(void **state)
 	char *text;
 	struct csv csv;
 
-	(void)state;
 	add_runs(base, "b", 8, 100, NULL);
 	add_runs(new, "b", 8, 100, NULL);
 	add_record(base, "b", 1, "status=\"failed\",summary=null");
@@ -488,7 +480,6 @@ static void no_outlier_is_removed(void **state)
 	struct csv csv;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < 9; i++) {
 		add_record(base, "b", 100 + i, NULL);
 		add_record(new, "b", i < 4 ? 1e6 + i : 100.5 + i, NULL);
@@ -508,7 +499,6 @@ static void zero_rates(void **state)
 	struct csv csv;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < 6; i++) {
 		add_record(base, "stopped", 100 + i, NULL);
 		add_record(new, "stopped", 0, NULL);
@@ -550,7 +540,6 @@ static void many_runs_are_approximated(void **state)
 	char *text;
 	struct csv csv;
 
-	(void)state;
 	add_runs(base, "b", 60, 100, NULL);
 	add_runs(new, "b", 60, 150, NULL);
 	text = good(.format = COMPARE_CSV);
@@ -571,7 +560,6 @@ static void order_does_not_matter(void **state)
 	struct csv csv;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < 8; i++) {
 		add_record(base, "a", 100 + i, NULL);
 		add_record(base, "b", 10 + i, NULL);
@@ -591,7 +579,6 @@ static void labels_say_what_differs(void **state)
 {
 	char *text;
 
-	(void)state;
 	add_runs(base, "rb", 4, 100, "params.rb-b2b=false,config.producers=1");
 	add_runs(base, "rb", 4, 100, "params.rb-b2b=false,config.producers=2");
 	add_runs(base, "rb", 4, 100, "params.rb-b2b=true,config.producers=1");
@@ -612,7 +599,6 @@ static void labels_leave_out_what_the_name_says(void **state)
 	char *text;
 	struct csv csv;
 
-	(void)state;
 	add_runs(base, "rb", 4, 100, "config.producers=2,config.attach=\"tp\",params.rb=1");
 	add_runs(base, "pb", 4, 100, "config.producers=2,config.attach=\"tp\",params.pb=1");
 	add_runs(base, "count", 4, 100, "config.producers=2,config.attach=null");
@@ -644,7 +630,6 @@ static void labels_are_unambiguous(void **state)
 {
 	char *text;
 
-	(void)state;
 	add_runs(base, "rb", 4, 100, "params.producers=7");
 	add_runs(base, "rb", 4, 100, "params.producers=8");
 	add_runs(new, "rb", 4, 100, "params.producers=7");
@@ -660,7 +645,6 @@ static void rows_on_one_side(void **state)
 	char *text;
 	struct csv csv;
 
-	(void)state;
 	add_runs(base, "rb", 8, 100, NULL);
 	add_runs(new, "rb", 8, 100, NULL);
 	add_runs(base, "rb", 8, 100, "config.duration_s=5");
@@ -684,7 +668,6 @@ static void nothing_in_common(void **state)
 {
 	char *text;
 
-	(void)state;
 	add_runs(base, "rb", 8, 100, "config.attach=\"tp\"");
 	add_runs(new, "rb", 8, 100, "config.attach=\"fentry\"");
 	text = nothing();
@@ -728,7 +711,6 @@ static void units_differ(void **state)
 	char *text;
 	struct csv csv;
 
-	(void)state;
 	add_runs(base, "rb", 8, 100, NULL);
 	add_runs(new, "rb", 8, 100, NULL);
 	add_runs(base, "ops", 8, 100, NULL);
@@ -756,7 +738,6 @@ static void match_holds_benchmarks_against_each_other(void **state)
 {
 	char *text;
 
-	(void)state;
 	add_runs(base, "rb-custom", 8, 100, NULL);
 	add_runs(new, "rb-libbpf", 8, 130, NULL);
 	text = nothing();
@@ -775,7 +756,6 @@ static void match_holds_options_against_each_other(void **state)
 {
 	char *text;
 
-	(void)state;
 	add_runs(base, "rb", 8, 100, "params.rb-b2b=false,config.producers=1");
 	add_runs(new, "rb", 8, 110, "params.rb-b2b=true,config.producers=1");
 	add_runs(base, "rb", 8, 100, "params.rb-b2b=false,config.producers=2");
@@ -803,7 +783,6 @@ static void match_by_machine(void **state)
 {
 	char *text;
 
-	(void)state;
 	add_runs(base, "rb", 8, 100, "env.host=\"a\"");
 	add_runs(new, "rb", 8, 110, "env.host=\"a\"");
 	add_runs(base, "rb", 8, 200, "env.host=\"b\"");
@@ -820,7 +799,6 @@ static void match_with_absent_fields(void **state)
 {
 	char *text;
 
-	(void)state;
 	/* Two records without it match; one without and one with null do not. */
 	add_runs(base, "rb", 8, 100, NULL);
 	add_runs(new, "rb", 8, 100, NULL);
@@ -849,7 +827,6 @@ static void match_refuses(void **state)
 	char want[64], *word;
 	size_t i;
 
-	(void)state;
 	/* Before any file is looked at */
 	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
 		bad(-EINVAL, .match = wrong[i]);
@@ -876,7 +853,6 @@ static void lacking_params_at_their_default(void **state)
 	char *text;
 	int swap;
 
-	(void)state;
 	for (swap = 0; swap < 2; swap++) {
 		clear(NULL);
 		add_runs(swap ? new : base, "old", 8, 100, NULL);
@@ -907,7 +883,6 @@ static void lacking_params_at_other_values(void **state)
 {
 	char *text;
 
-	(void)state;
 	add_runs_2(base, "rb", 8, 100, NULL);
 	add_runs_2(new, "rb", 8, 100, "params.x=6,defaults.x=5");
 	text = nothing();
@@ -947,7 +922,6 @@ static void lacking_params_that_vary(void **state)
 	struct csv csv;
 	char *text;
 
-	(void)state;
 	add_runs_2(base, "rb", 8, 100, NULL);
 	add_runs_2(new, "rb", 8, 300, "params.x=6,defaults.x=5");
 	add_runs_2(new, "rb", 8, 125, "params.x=5,defaults.x=5");
@@ -975,7 +949,6 @@ static void a_1_against_a_2(void **state)
 {
 	char *text;
 
-	(void)state;
 	add_runs(base, "rb", 8, 100, "summary.drops_mean=2,summary.report=\"hits_drops\"");
 	add_runs_2(new, "rb", 8, 125, NULL);
 	text = good();
@@ -1006,7 +979,6 @@ static void figures_and_directions(void **state)
 	int up;
 	size_t i;
 
-	(void)state;
 	for (up = 0; up < 2; up++) {
 		clear(NULL);
 		add_runs_2(base, "rb", 8, 100, NULL);
@@ -1039,7 +1011,6 @@ static void figures_that_runs_lack(void **state)
 	char *text;
 	struct csv csv;
 
-	(void)state;
 	add_runs_2(base, "rb", 8, 100, NULL);
 	add_runs_2(new, "rb", 8, 100, "figures.mem=-");
 	add_runs(base, "ops", 8, 100, NULL);
@@ -1070,7 +1041,6 @@ static void figures_that_runs_lack(void **state)
 
 static void figures_that_no_run_has(void **state)
 {
-	(void)state;
 	add_runs(base, "rb", 4, 100, NULL);
 	add_runs_2(new, "rb", 4, 100, NULL);
 	bad(-EINVAL, .figure = "lateny");
@@ -1093,7 +1063,6 @@ static void default_figures_that_differ(void **state)
 {
 	char *text;
 
-	(void)state;
 	add_runs_2(base, "rb", 8, 100, NULL);
 	add_runs_2(new, "rb", 8, 100, "summary.figure=\"drops\"");
 	text = good();
@@ -1123,7 +1092,6 @@ static void three_files(void **state)
 {
 	char *text;
 
-	(void)state;
 	add_three_files();
 	text = good(.fail_on_slower = true, .fail_on_slower_pct = 19);
 	assert_true(slower);
@@ -1175,7 +1143,6 @@ static void three_files_as_csv(void **state)
 	char *text;
 	size_t i;
 
-	(void)state;
 	add_three_files();
 	text = good(.format = COMPARE_CSV);
 	csv_parse(&csv, text);
@@ -1203,7 +1170,6 @@ static void lacking_params_of_three_files(void **state)
 	struct csv csv;
 	char *text;
 
-	(void)state;
 	nr_paths = 3;
 	add_runs_2(base, "rb", 8, 100, NULL);
 	add_runs_2(new, "rb", 8, 125, "params.x=5,defaults.x=5");
@@ -1233,7 +1199,6 @@ static void many_files(void **state)
 {
 	char *text;
 
-	(void)state;
 	nr_paths = 10;
 	add_runs(base, "rb", 8, 100, NULL);
 	add_runs(new, "rb", 8, 125, NULL);
@@ -1254,7 +1219,6 @@ static void env_differences(void **state)
 {
 	char *text;
 
-	(void)state;
 	add_runs(base, "rb", 4, 100, "env.kernel=\"6.18.44\",env.time=\"then\",env.one=1");
 	add_runs(new, "rb", 3, 100, "env.kernel=\"6.19\",env.time=\"now\",env.two=2");
 	add_runs(new, "rb", 1, 100, "env.kernel=\"6.18.44\",env.time=\"later\",env.two=2");
@@ -1273,7 +1237,6 @@ static void env_that_is_mixed(void **state)
 {
 	char *text;
 
-	(void)state;
 	add_runs(base, "rb", 4, 100, "env.host=\"a\"");
 	add_runs(base, "rb", 4, 100, "env.host=\"b\"");
 	add_runs(new, "rb", 4, 100, "env.host=\"b\"");
@@ -1288,7 +1251,6 @@ static void env_long_values(void **state)
 	const char *common = "a: Mitigation: something; b: Mitigation: something else; c: ";
 	char edit[400], *text;
 
-	(void)state;
 	snprintf(edit, sizeof(edit), "env.mitigations=\"%sRetpolines; d: and so on and on\"",
 		 common);
 	add_runs(base, "rb", 4, 100, edit);
@@ -1327,7 +1289,6 @@ static void never_wider_than_75_columns(void **state)
 {
 	char *text;
 
-	(void)state;
 	make_wide_records();
 	text = good();
 	check_width(text);
@@ -1362,7 +1323,6 @@ static void control_characters_do_not_get_out(void **state)
 	char *text, *c;
 	size_t i;
 
-	(void)state;
 	add_runs(base, "rb", 4, 100, "params.x=\"\\u001b[31m\\u0007\",env.y=\"\\n\\u001b\"");
 	add_runs(new, "rb", 4, 100, "params.x=\"\\u001b[31m\\u0007\",env.y=\"\\r\"");
 	add_runs(new, "rb", 4, 100, "params.x=\"\\u009b\"");
@@ -1394,7 +1354,6 @@ static void markdown_reads_back(void **state)
 	size_t rows = 0, cells = 0;
 	char *text, *line, *rest;
 
-	(void)state;
 	add_runs(base, "rb", 8, 100, "params.x=\"a|b\\\\\"");
 	add_runs(new, "rb", 8, 110, "params.x=\"a|b\\\\\"");
 	add_runs(base, "rb", 3, 1, "params.x=\"`|`\"");
@@ -1422,7 +1381,6 @@ static void csv_reads_back(void **state)
 	char *text;
 	struct csv csv;
 
-	(void)state;
 	add_runs(base, "rb", 7, mean, "params.x=\"a;\\\"b\\\"\\n\"");
 	add_runs(new, "rb", 7, mean, "params.x=\"a;\\\"b\\\"\\n\"");
 	add_runs(base, "rb", 7, mean, "params.x=1.5");
@@ -1456,7 +1414,6 @@ static void verdicts_take_more_among_many_rows(void **state)
 {
 	char *text;
 
-	(void)state;
 	/* One run of new is below two of base: p = 8 / 12870. */
 	for (int i = 0; i < 8; i++) {
 		add_record(base, "rb", 100 + i, NULL);
@@ -1491,7 +1448,6 @@ static void changes_of_many_rows_support_each_other(void **state)
 {
 	char *text;
 
-	(void)state;
 	add_runs(base, "a", 4, 100, NULL);
 	add_runs(new, "a", 4, 80, NULL);
 	add_runs(base, "b", 4, 100, NULL);
@@ -1519,7 +1475,6 @@ static void untested_rows_do_not_count(void **state)
 {
 	char edit[32], *text;
 
-	(void)state;
 	add_runs(base, "a", 4, 100, NULL);
 	add_runs(new, "a", 4, 80, NULL);
 	for (int i = 1; i < 50; i++) {
@@ -1537,7 +1492,6 @@ static void untested_rows_do_not_count(void **state)
 
 static void fail_on_slower(void **state)
 {
-	(void)state;
 	add_runs(base, "a", 8, 100, NULL);
 	add_runs(new, "a", 8, 100, NULL);
 	add_runs(base, "up", 8, 100, NULL);
@@ -1556,7 +1510,6 @@ static void fail_on_slower(void **state)
 /* Much slower, but not shown to be so */
 static void fail_on_slower_takes_evidence(void **state)
 {
-	(void)state;
 	add_runs(base, "a", 8, 100, NULL);
 	add_runs(new, "a", 8, 100, NULL);
 	add_runs(base, "few", 3, 100, NULL);
@@ -1567,7 +1520,6 @@ static void fail_on_slower_takes_evidence(void **state)
 /* Where lower is better, what rises is worse. */
 static void fail_on_slower_by_direction(void **state)
 {
-	(void)state;
 	add_runs(base, "false", 8, 2, "summary.unit=\"%\"");
 	add_runs(new, "false", 8, 1, "summary.unit=\"%\"");
 	assert_false(is_slower(0));
@@ -1582,7 +1534,6 @@ static void fail_on_slower_must_be_able_to(void **state)
 {
 	char *text;
 
-	(void)state;
 	add_runs_2(base, "few", 3, 100, NULL);
 	add_runs_2(new, "few", 3, 10, NULL);
 	add_runs_2(base, "only-here", 8, 2, NULL);
@@ -1615,7 +1566,6 @@ static void bad_files_are_named(void **state)
 {
 	char want[256];
 
-	(void)state;
 	add_runs(base, "rb", 4, 100, NULL);
 	bad(-ENOENT, .match = NULL);
 	snprintf(want, sizeof(want), "%s: cannot open it: No such file or directory", new);
@@ -1643,7 +1593,6 @@ static void output_that_fails(void **state)
 	const char *const paths[] = { base, new };
 	FILE *full = fopen("/dev/full", "w");
 
-	(void)state;
 	add_runs(base, "rb", 4, 100, NULL);
 	add_runs(new, "rb", 4, 100, NULL);
 	assert_int_equal(compare_files(paths, 2, &opts, full, NULL, err, sizeof(err)), -ENOSPC);
@@ -1718,7 +1667,6 @@ static void simulated_same(void **state)
 	unsigned short seed[3] = { 1, 1, 1 };
 	struct simulated few = simulate(seed, 25, 60, 0, 4), sweep = simulate(seed, 400, 12, 0, 8);
 
-	(void)state;
 	print_message("# A/A, 3 %% noise: p < 0.05 in %.1f %% of 1500 rows of 4 to 8 runs a side, "
 		      "and in %.1f %% of 4800 of 8; a verdict in %.1f %% of 400 files of 12 rows\n",
 		      100 * few.below, 100 * sweep.below, 100 * sweep.alarmed);
@@ -1736,7 +1684,6 @@ static void simulated_changes(void **state)
 	struct simulated up = simulate(seed, 50, 30, 0.1, 8),
 			 down = simulate(seed, 50, 30, -0.1, 8);
 
-	(void)state;
 	print_message(
 		"# half of 30 rows changed, 50 files, 8 runs a side, 3 %% noise: +10 %% found in "
 		"%.1f %%, -10 %% in %.1f %%; wrong verdicts %.1f and %.1f %%\n",

@@ -66,7 +66,6 @@ FILE *fopen(const char *path, const char *mode)
 
 static int reset_fakes(void **state)
 {
-	(void)state;
 	fake_nr_cpus = 0;
 	fake_first_allowed = 0;
 	fake_online = NULL;
@@ -96,7 +95,6 @@ static void assert_parses(const char *s, const int *cpus, int cnt)
 
 static void parse_lists_and_ranges(void **state)
 {
-	(void)state;
 	assert_parses("0", CPUS(0));
 	assert_parses("7", CPUS(7));
 	assert_parses("007", CPUS(7));
@@ -111,7 +109,6 @@ static void parse_lists_and_ranges(void **state)
 
 static void parse_sorts_and_merges(void **state)
 {
-	(void)state;
 	assert_parses("3,1,2", CPUS(1, 2, 3));
 	assert_parses("5,5,5", CPUS(5));
 	assert_parses("2-5,4-6,3", CPUS(2, 3, 4, 5, 6));
@@ -122,7 +119,6 @@ static void parse_all_cpus(void **state)
 {
 	struct cpuset set;
 
-	(void)state;
 	assert_int_equal(cpuset_parse("0-65535,0-65535", &set), 0);
 	assert_int_equal(set.cnt, CPUSET_MAX + 1);
 	for (int i = 0; i < set.cnt; i++)
@@ -172,7 +168,6 @@ static void parse_refuses(void **state)
 	};
 	int dummy;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct cpuset set = { .cpus = &dummy, .cnt = 1 };
 		int err = cpuset_parse(cases[i].s, &set);
@@ -187,7 +182,6 @@ static void has(void **state)
 {
 	struct cpuset set, empty = { 0 };
 
-	(void)state;
 	assert_int_equal(cpuset_parse("1,3-5,9,2000", &set), 0);
 	for (int cpu = -1; cpu < 2100; cpu++) {
 		bool want = cpu == 1 || (cpu >= 3 && cpu <= 5) || cpu == 9 || cpu == 2000;
@@ -216,7 +210,6 @@ static int first_missing(const char *want_s, const char *have_s)
 
 static void missing(void **state)
 {
-	(void)state;
 	assert_int_equal(first_missing("0-3", "0-3"), -1);
 	assert_int_equal(first_missing("1,3", "0-3"), -1);
 	assert_int_equal(first_missing("0-3", "1-3"), 0);
@@ -252,7 +245,6 @@ static void assert_formats(const char *in, const char *out)
 
 static void format(void **state)
 {
-	(void)state;
 	assert_formats("", "");
 	assert_formats("0", "0");
 	assert_formats("65535", "65535");
@@ -270,7 +262,6 @@ static void format_is_read_back(void **state)
 	size_t size = 6 * set.cnt;
 	char *buf = malloc(size);
 
-	(void)state;
 	set.cpus = malloc(set.cnt * sizeof(*set.cpus));
 	assert_non_null(buf);
 	assert_non_null(set.cpus);
@@ -291,7 +282,6 @@ static void allowed_follows_affinity(void **state)
 	struct cpuset before, one, after;
 	cpu_set_t saved, mask;
 
-	(void)state;
 	if (sched_getaffinity(0, sizeof(saved), &saved))
 		skip(); /* more CPUs here than a plain cpu_set_t holds */
 	assert_int_equal(cpuset_allowed(&before), 0);
@@ -318,7 +308,6 @@ static void allowed_on_large_machines(void **state)
 {
 	static const int sizes[] = { 1, 64, 1023, 1024, 1025, 4096, 8192, CPUSET_MAX + 1 };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		struct cpuset set;
 
@@ -337,7 +326,6 @@ static void allowed_gives_up(void **state)
 {
 	struct cpuset set;
 
-	(void)state;
 	fake_nr_cpus = 1 << 24;
 	assert_int_equal(cpuset_allowed(&set), -EINVAL);
 	assert_null(set.cpus);
@@ -348,7 +336,6 @@ static void online_on_this_machine(void **state)
 {
 	struct cpuset online, allowed;
 
-	(void)state;
 	assert_int_equal(cpuset_online(&online), 0);
 	assert_int_equal(cpuset_allowed(&allowed), 0);
 	assert_int_equal(online.cnt, sysconf(_SC_NPROCESSORS_ONLN));
@@ -372,7 +359,6 @@ static void online_from_sysfs(void **state)
 	struct cpuset set;
 	int err;
 
-	(void)state;
 	write_file(path, "0,2-4,1500\n");
 	fake_online = path;
 	err = cpuset_online(&set);
@@ -387,7 +373,6 @@ static void online_without_sysfs(void **state)
 	static const char *const text[] = { "", "\n", "garbage\n", "0-1,\n" };
 	struct cpuset set;
 
-	(void)state;
 	fake_nr_cpus = 5;
 	fake_first_allowed = 3;
 

@@ -44,7 +44,6 @@ static void x86_private_stack(void **state)
 	static const uint8_t high_address[] = { X86_ENTRY, X86_MOVS32, X86_ADD, X86_EXIT };
 	static const uint8_t bare[] = { X86_MOVABS, X86_ADD };
 
-	(void)state;
 	assert_int_equal(has(JIT_X86_64, plain, sizeof(plain)), 1);
 	assert_int_equal(has(JIT_X86_64, pushes, sizeof(pushes)), 1);
 	assert_int_equal(has(JIT_X86_64, low_address, sizeof(low_address)), 1);
@@ -63,7 +62,6 @@ static void x86_other_stack(void **state)
 				       5,	  6,	7,    8,    0x65, 0x4c, 0x03,
 				       0x14,	  0x25, 0x28, 0xc0, 0xb0, 0x83, X86_EXIT };
 
-	(void)state;
 	assert_int_equal(has(JIT_X86_64, plain, sizeof(plain)), 0);
 	assert_int_equal(has(JIT_X86_64, no_add, sizeof(no_add)), 0);
 	assert_int_equal(has(JIT_X86_64, no_mov, sizeof(no_mov)), 0);
@@ -76,7 +74,6 @@ static void x86_only_in_the_prologue(void **state)
 	static const uint8_t pattern[] = { X86_MOVABS, X86_ADD };
 	uint8_t code[400];
 
-	(void)state;
 	memset(code, 0x90, sizeof(code)); /* nop */
 	memcpy(code + 60, pattern, sizeof(pattern));
 	assert_int_equal(has(JIT_X86_64, code, sizeof(code)), 1);
@@ -93,7 +90,6 @@ static void x86_cut_short(void **state)
 	static const uint8_t high[] = { X86_ENTRY, X86_MOVS32, X86_ADD };
 	size_t len;
 
-	(void)state;
 	for (len = 0; len <= sizeof(code); len++)
 		assert_int_equal(has(JIT_X86_64, code, len), len == sizeof(code));
 	for (len = 0; len <= sizeof(low); len++)
@@ -133,7 +129,6 @@ static void arm64(void **state)
 	};
 	size_t len;
 
-	(void)state;
 	for (len = 0; len <= sizeof(el1); len++)
 		assert_int_equal(has(JIT_ARM64, el1, len), len >= 12);
 	assert_int_equal(has(JIT_ARM64, el2, sizeof(el2)), 1);
@@ -148,7 +143,6 @@ static void one_architecture_is_not_another(void **state)
 	static const uint8_t x86[] = { X86_MOVABS, X86_ADD, 0x90 };
 	static const uint8_t arm64[] = { 0x8a, 0xd0, 0x38, 0xd5, 0x7b, 0x03, 0x0a, 0x8b };
 
-	(void)state;
 	assert_int_equal(has(JIT_ARM64, x86, sizeof(x86)), 0);
 	assert_int_equal(has(JIT_X86_64, arm64, sizeof(arm64)), 0);
 	assert_int_equal(has(JIT_OTHER, x86, sizeof(x86)), -EOPNOTSUPP);
@@ -193,7 +187,6 @@ static void disassembly(void **state)
 				 .nr_funcs = ARRAY_SIZE(funcs) };
 	char *text;
 
-	(void)state;
 	text = print(&img);
 	assert_string_equal(text, "prog:\n"
 				  "     0:  push    rbp\n"
@@ -225,7 +218,6 @@ static void disassembly_arm64(void **state)
 	struct jit_image img = { .arch = JIT_ARM64, .funcs = &func, .nr_funcs = 1 };
 	char *text;
 
-	(void)state;
 	text = print(&img);
 	assert_string_equal(text, "prog:\n"
 				  "     0:  bl      #0x8\n"
@@ -262,7 +254,6 @@ static void kernel_functions_by_name(void **state)
 	char name[64], expected[128], *text;
 	uint64_t addr;
 
-	(void)state;
 	addr = kernel_symbol(name, sizeof(name));
 	if (!addr) {
 		print_message("/proc/kallsyms shows no address\n");
@@ -281,7 +272,6 @@ static void no_disassembler(void **state)
 	struct jit_func func = { .name = "prog", .code = code, .len = sizeof(code) };
 	struct jit_image img = { .arch = JIT_OTHER, .funcs = &func, .nr_funcs = 1 };
 
-	(void)state;
 	assert_int_equal(jit_image_print(&img, stderr), -EOPNOTSUPP);
 }
 
@@ -289,7 +279,6 @@ static void not_a_program(void **state)
 {
 	struct jit_image img;
 
-	(void)state;
 	assert_true(jit_image_read(-1, &img) < 0);
 	assert_null(img.funcs);
 	jit_image_free(&img);

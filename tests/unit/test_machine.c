@@ -35,22 +35,17 @@ static int make_root(void **state)
 {
 	const char *tmp = getenv("TMPDIR");
 
-	(void)state;
 	snprintf(root, sizeof(root), "%s/test_machine.XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	return mkdtemp(root) ? 0 : -1;
 }
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
-	(void)st;
-	(void)type;
-	(void)ftw;
 	return remove(path);
 }
 
 static int remove_root(void **state)
 {
-	(void)state;
 	return nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -147,7 +142,6 @@ static void keys_in_order(void **state)
 	};
 	struct machine_fact facts[MACHINE_NR_FACTS + 1];
 
-	(void)state;
 	assert_int_equal(sizeof(keys) / sizeof(keys[0]), MACHINE_NR_FACTS);
 	facts[MACHINE_NR_FACTS].key = "untouched";
 	assert_int_equal(machine_facts(facts, MACHINE_NR_FACTS + 1), MACHINE_NR_FACTS);
@@ -161,7 +155,6 @@ static void no_more_than_max(void **state)
 {
 	struct machine_fact facts[3];
 
-	(void)state;
 	facts[2].key = "untouched";
 	assert_int_equal(machine_facts(facts, 2), 2);
 	assert_string_equal(facts[1].key, "host");
@@ -174,7 +167,6 @@ static void value_by_key(void **state)
 {
 	struct machine_fact facts[] = { { "smt", "off" }, { "jit", "1" } };
 
-	(void)state;
 	assert_ptr_equal(machine_fact_value(facts, 2, "jit"), facts[1].value);
 	assert_ptr_equal(machine_fact_value(facts, 2, "smt"), facts[0].value);
 	assert_null(machine_fact_value(facts, 1, "jit"));
@@ -189,7 +181,6 @@ static void this_machine(void **state)
 	struct utsname uts;
 	char online[32];
 
-	(void)state;
 	machine_facts(facts, MACHINE_NR_FACTS);
 	assert_int_equal(uname(&uts), 0);
 	assert_string_equal(fact_of(facts, "host")->value, uts.nodename);
@@ -210,7 +201,6 @@ static void this_machine_virtual(void **state)
 	size_t cap = 0;
 	FILE *f;
 
-	(void)state;
 	if (!access("/sys/hypervisor/type", F_OK))
 		skip();
 	f = fopen("/proc/cpuinfo", "r");
@@ -223,7 +213,6 @@ static void this_machine_virtual(void **state)
 	assert_int_equal(!!strcmp(fact_of(facts, "virtualization")->value, "none"), flag);
 	assert_string_not_equal(fact_of(facts, "virtualization")->value, "unknown");
 #else
-	(void)state;
 	skip();
 #endif
 }
@@ -234,7 +223,6 @@ static void allowed_is_what_is_left_after_pinning(void **state)
 	cpu_set_t before, one;
 	char count[32];
 
-	(void)state;
 	if (sched_getaffinity(0, sizeof(before), &before))
 		skip(); /* more CPUs than a plain cpu_set_t takes */
 	machine_facts(facts, MACHINE_NR_FACTS);
@@ -272,7 +260,6 @@ static void time_in_local_zone(void **state)
 {
 	char *tz = getenv("TZ");
 
-	(void)state;
 	tz = tz ? strdup(tz) : NULL;
 	/* POSIX counts these west of Greenwich, ISO 8601 east. */
 	setenv("TZ", "TST-05:30", 1);
@@ -297,7 +284,6 @@ static void nothing_there_is_unknown(void **state)
 					    "governor",	   "freq_min_khz",   "freq_max_khz",
 					    "mitigations", "virtualization", "jit" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		assert_fact(keys[i], "unknown");
 }
@@ -308,7 +294,6 @@ static void empty_files_are_unknown(void **state)
 					    "governor",	      "freq_min_khz", "freq_max_khz",
 					    "virtualization", "jit" };
 
-	(void)state;
 	put("/proc/cpuinfo", "");
 	put("/proc/stat", "");
 	put("/proc/sysinfo", "");
@@ -334,7 +319,6 @@ static void root_too_long(void **state)
 	struct machine_fact facts[MACHINE_NR_FACTS];
 	char *path = long_string(PATH_MAX + 100, '/');
 
-	(void)state;
 	machine_facts_at(path, facts, MACHINE_NR_FACTS);
 	assert_string_equal(fact_of(facts, "cpus_online")->value, "unknown");
 	assert_string_equal(fact_of(facts, "mitigations")->value, "unknown");
@@ -356,7 +340,6 @@ static void root_too_long(void **state)
 
 static void cpu_model_x86(void **state)
 {
-	(void)state;
 	put("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\n"
 			     "model\t\t: 44\nmodel name\t: Intel(R) Xeon(R) CPU           X5650  @ "
 			     "2.67GHz\nstepping\t: 2\n\nprocessor\t: 1\nmodel name\t: Other\n");
@@ -365,7 +348,6 @@ static void cpu_model_x86(void **state)
 
 static void cpu_model_last_line_without_newline(void **state)
 {
-	(void)state;
 	put("/proc/cpuinfo", "model name\t: A: B");
 	assert_fact("cpu_model", "A: B");
 	put("/proc/cpuinfo", "model name\t:");
@@ -380,7 +362,6 @@ static void cpu_model_last_line_without_newline(void **state)
 
 static void cpu_model_arm64(void **state)
 {
-	(void)state;
 	put("/proc/cpuinfo", "processor\t: 0\nBogoMIPS\t: 50.00\nFeatures\t: fp asimd\n"
 			     "CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\n"
 			     "CPU part\t: 0xd0c\nCPU revision\t: 1\n\n"
@@ -391,7 +372,6 @@ static void cpu_model_arm64(void **state)
 
 static void cpu_model_elsewhere(void **state)
 {
-	(void)state;
 	put("/proc/cpuinfo",
 	    "vendor_id       : IBM/S390\n# processors    : 2\n"
 	    "bogomips per cpu: 3033.00\nmax thread id   : 0\n"
@@ -412,7 +392,6 @@ static void cpu_model_amid_huge_lines(void **state)
 	char *flags = long_string(300000, 'f');
 	char *text;
 
-	(void)state;
 	assert_true(asprintf(&text, "flags\t: %s\nmodel name\t: Big One\n", flags) > 0);
 	put("/proc/cpuinfo", text);
 	assert_fact("cpu_model", "Big One");
@@ -429,7 +408,6 @@ static void cpu_model_amid_huge_lines(void **state)
 
 static void only_printable_ascii(void **state)
 {
-	(void)state;
 	put("/proc/cpuinfo", "model name\t:  \x01"
 			     "A\xff\xc3\xa9\x7f\x1b[31m\r\n");
 	assert_fact("cpu_model", "?A?????[31m");
@@ -455,7 +433,6 @@ static void online_lists(void **state)
 		{ "many\n", "unknown" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		put(CPU_DIR "/online", cases[i].list);
 		assert_fact("cpus_online", cases[i].want);
@@ -467,7 +444,6 @@ static void online_list_too_long(void **state)
 {
 	char *list = long_string(9999, ',');
 
-	(void)state;
 	for (int i = 0; i < 9999; i += 2)
 		list[i] = '0' + i / 2 % 10;
 	put(CPU_DIR "/online", list);
@@ -479,7 +455,6 @@ static void online_list_too_long(void **state)
 
 static void online_from_proc_stat(void **state)
 {
-	(void)state;
 	put("/proc/stat", "cpu  1 2 3 4\ncpu0 1 2 3 4\ncpu12 1 2 3 4\nintr 5 cpu7\ncpux 1\ncp1");
 	assert_fact("cpus_online", "2");
 	put("/proc/stat", "cpu  1 2 3 4\nintr 5\n");
@@ -514,7 +489,6 @@ static void smt_states(void **state)
 		{ "", "1\n", "unknown" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		put(CPU_DIR "/smt/control", cases[i].control);
 		put(CPU_DIR "/smt/active", cases[i].active);
@@ -524,7 +498,6 @@ static void smt_states(void **state)
 
 static void governors_distinct(void **state)
 {
-	(void)state;
 	put(CPU_DIR "/online", "0-2,4\n");
 	put(CPU_DIR "/cpu0/cpufreq/scaling_governor", "performance\n");
 	put(CPU_DIR "/cpu1/cpufreq/scaling_governor", "performance");
@@ -548,7 +521,6 @@ static void governors_too_many(void **state)
 {
 	char path[PATH_MAX], name[64];
 
-	(void)state;
 	put(CPU_DIR "/online", "0-15\n");
 	for (int cpu = 0; cpu < 16; cpu++) {
 		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpufreq/scaling_governor", cpu);
@@ -560,7 +532,6 @@ static void governors_too_many(void **state)
 
 static void frequency_limits(void **state)
 {
-	(void)state;
 	put(CPU_DIR "/online", "0-1\n");
 	put(CPU_DIR "/cpu0/cpufreq/scaling_min_freq", "800000\n");
 	put(CPU_DIR "/cpu1/cpufreq/scaling_min_freq", "400000\n");
@@ -581,7 +552,6 @@ static void frequency_limits(void **state)
 
 static void mitigations_told(void **state)
 {
-	(void)state;
 	put(VULN_DIR "/tsa", "Not affected\n");
 	assert_fact("mitigations", "none");
 	put(VULN_DIR "/spectre_v2", "Mitigation: Retpolines; STIBP: disabled; BHI: Not affected\n");
@@ -608,7 +578,6 @@ static void mitigations_cut_to_clauses(void **state)
 {
 	char want[512] = "";
 
-	(void)state;
 	for (int i = 0; i < 20; i++) {
 		put_weakness(i, "Mitigation: Some; and more that does not fit\n");
 		sprintf(want + strlen(want), "%sw%02d: Some", i ? "; " : "", i);
@@ -621,7 +590,6 @@ static void mitigations_just_fit(void **state)
 {
 	char *text = long_string(511 - 5, 'm');
 
-	(void)state;
 	text[100] = ';';
 	put_weakness(0, text);
 	assert_int_equal(strlen(value_of("mitigations")), 511);
@@ -640,7 +608,6 @@ static void mitigations_left_out_are_counted(void **state)
 	const char *value, *pos;
 	int whole = 0, more = -1;
 
-	(void)state;
 	for (int i = 0; i < 30; i++)
 		put_weakness(i, text);
 	value = value_of("mitigations");
@@ -663,7 +630,6 @@ static void mitigations_all_too_long(void **state)
 {
 	char *text = long_string(900, 'm');
 
-	(void)state;
 	put_weakness(0, text);
 	assert_fact("mitigations", "+1 more");
 	put_weakness(1, "Vulnerable\n");
@@ -681,7 +647,6 @@ static void virtualization_by_x86_flag(void **state)
 {
 	char *flags, *text;
 
-	(void)state;
 	put("/proc/cpuinfo",
 	    "vendor_id\t: GenuineIntel\nflags\t\t: nohypervisor hypervisors fpu\n");
 	assert_fact("virtualization", "none");
@@ -728,7 +693,6 @@ static void virtualization_by_clocksource(void **state)
 		{ "", "hypervisor" },
 	};
 
-	(void)state;
 	put("/proc/cpuinfo", "flags\t: fpu hypervisor\n");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		put("/sys/devices/system/clocksource/clocksource0/available_clocksource",
@@ -739,14 +703,12 @@ static void virtualization_by_clocksource(void **state)
 
 static void virtualization_uml(void **state)
 {
-	(void)state;
 	put("/proc/cpuinfo", "vendor_id\t: User Mode Linux\nflags\t: fpu\n");
 	assert_fact("virtualization", "uml");
 }
 
 static void virtualization_by_dmi(void **state)
 {
-	(void)state;
 	put("/proc/cpuinfo", "processor\t: 0\nFeatures\t: fp asimd\n");
 	put(DMI_DIR "/product_name", "KVM Virtual Machine\n");
 	put(DMI_DIR "/sys_vendor", "QEMU\n");
@@ -768,7 +730,6 @@ static void virtualization_by_smbios_bit(void **state)
 {
 	unsigned char raw[0x18] = { 0, 0x18 };
 
-	(void)state;
 	put(DMI_DIR "/product_name", "Some Board\n");
 	assert_fact("virtualization", "unknown");
 	raw[0x13] = 0xef;
@@ -793,7 +754,6 @@ static void virtualization_by_devicetree(void **state)
 	static const char pseries[] = "qemu,pseries\0x";
 	static const char power[] = "IBM,9009-22A\0IBM,pseries";
 
-	(void)state;
 	put_bytes("/proc/device-tree/compatible", board, sizeof(board));
 	assert_fact("virtualization", "none");
 	put_bytes("/proc/device-tree/compatible", virt, sizeof(virt));
@@ -816,7 +776,6 @@ static void virtualization_by_devicetree(void **state)
 
 static void virtualization_s390(void **state)
 {
-	(void)state;
 	put("/proc/sysinfo", "Manufacturer:         IBM\nLPAR Number:          7\n");
 	assert_fact("virtualization", "lpar");
 	put("/proc/sysinfo", "LPAR Number:          7\nVM00 Control Program: z/VM    7.2.0\n");
@@ -827,7 +786,6 @@ static void virtualization_s390(void **state)
 
 static void jit_states(void **state)
 {
-	(void)state;
 	put("/proc/sys/net/core/bpf_jit_enable", "1\n");
 	assert_fact("jit", "1");
 	put("/proc/sys/net/core/bpf_jit_harden", "2\n");

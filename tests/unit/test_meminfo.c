@@ -41,7 +41,6 @@ static void put(const char *path, const char *text)
 
 static int set_up(void **state)
 {
-	(void)state;
 	memcpy(root, "/tmp/test_meminfo.XXXXXX", sizeof(root));
 	return mkdtemp(root) ? 0 : -1;
 }
@@ -50,7 +49,6 @@ static int tear_down(void **state)
 {
 	char cmd[PATH_MAX];
 
-	(void)state;
 	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", root);
 	return system(cmd);
 }
@@ -65,7 +63,6 @@ static void check(uint64_t want, enum meminfo_limit want_limit)
 
 static void nothing_known(void **state)
 {
-	(void)state;
 	check(UINT64_MAX, MEMINFO_MACHINE);
 	assert_int_equal(meminfo_available_at(root, NULL), UINT64_MAX);
 }
@@ -82,7 +79,6 @@ static void put_machine(const char *available_kib)
 
 static void machine_alone(void **state)
 {
-	(void)state;
 	put_machine("2048");
 	check(2 * MIB, MEMINFO_MACHINE);
 	put("/proc/self/cgroup", "0::/\n");
@@ -91,7 +87,6 @@ static void machine_alone(void **state)
 
 static void limit_of_version_2(void **state)
 {
-	(void)state;
 	put_machine("1048576");
 	put("/proc/self/cgroup", "0::/a/b\n");
 	put("/sys/fs/cgroup/a/b/memory.max", "max\n");
@@ -112,7 +107,6 @@ static void limit_of_version_2(void **state)
 
 static void limit_of_version_1(void **state)
 {
-	(void)state;
 	put_machine("1048576");
 	put("/proc/self/cgroup", "5:devices:/x\n4:cpu,memory:/a\n3:memory_other:/no\n0::/\n");
 	put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
@@ -131,7 +125,6 @@ static void this_machine(void **state)
 	uint64_t total = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 	uint64_t available = meminfo_available(NULL);
 
-	(void)state;
 	assert_true(available > 0 && available <= total);
 	assert_true(meminfo_machine() > 0 && meminfo_machine() <= total);
 }

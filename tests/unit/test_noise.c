@@ -34,22 +34,17 @@ static int make_root(void **state)
 {
 	const char *tmp = getenv("TMPDIR");
 
-	(void)state;
 	snprintf(root, sizeof(root), "%s/test_noise.XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	return mkdtemp(root) ? 0 : -1;
 }
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
-	(void)st;
-	(void)type;
-	(void)ftw;
 	return remove(path);
 }
 
 static int remove_root(void **state)
 {
-	(void)state;
 	return nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -147,7 +142,6 @@ static void assert_steal(const char *before, const char *after, double want)
 
 static void steal_is_a_part_of_all_ticks(void **state)
 {
-	(void)state;
 	/* each column moves by another amount: 1 + 2 + 4 + ... + 128 = 255 */
 	assert_steal("cpu  1 0 0 0 0 0 0 0 0 0\ncpu0 9 9 9 9 9 9 9 9 9 9\n",
 		     "cpu  2 2 4 8 16 32 64 128 0 0\ncpu0 9 9 9 9 9 9 9 9 9 9\n",
@@ -160,7 +154,6 @@ static void steal_is_a_part_of_all_ticks(void **state)
 /* Time in a guest is in user time already. */
 static void guest_time_is_not_counted_twice(void **state)
 {
-	(void)state;
 	assert_steal("cpu  1 0 0 0 0 0 0 0 0 0\n", "cpu  51 40 0 0 0 0 0 10 50 40\n", 10);
 	/* before there were guest columns */
 	assert_steal("cpu  1 0 0 0 0 0 0 0\n", "cpu  91 0 0 0 0 0 0 10", 10);
@@ -168,13 +161,11 @@ static void guest_time_is_not_counted_twice(void **state)
 
 static void no_tick_no_steal(void **state)
 {
-	(void)state;
 	assert_steal("cpu  1 2 3 4 5 6 7 8 0 0\n", "cpu  1 2 3 4 5 6 7 8 0 0\n", -1);
 }
 
 static void counters_that_go_back(void **state)
 {
-	(void)state;
 	assert_steal("cpu  1 2 3 9 5 6 7 8 0 0\n", "cpu  1 2 3 4 5 6 7 8 0 0\n", -1);
 	assert_steal("cpu  1 2 3 4 5 6 7 8 0 0\n", "cpu  9 2 3 4 5 6 7 7 0 0\n", -1);
 	/* idle lost more than steal gained: never more than all */
@@ -199,7 +190,6 @@ static void no_sense_in_proc_stat(void **state)
 		"cpu  9000000000000000000 9000000000000000000 3 4 5 6 7 8 0 0\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		assert_steal(bad[i], "cpu  9 9 9 9 9 9 9 9 0 0\n", -1);
 		assert_steal("cpu  1 0 0 0 0 0 0 0 0 0\n", bad[i], -1);
@@ -211,7 +201,6 @@ static void no_proc_stat(void **state)
 	struct noise_reading start, end, never = { 0 };
 	struct noise noise;
 
-	(void)state;
 	read_fake(&start, NULL, 0);
 	read_fake(&end, NULL, 0);
 	noise_diff(&start, &end, &noise);
@@ -231,7 +220,6 @@ static void proc_stat_with_huge_line(void **state)
 {
 	char *text = malloc(500001);
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, '7', 500000);
 	memcpy(text, "intr 1 ", 7);
@@ -276,7 +264,6 @@ static void threads_are_summed(void **state)
 {
 	struct noise noise;
 
-	(void)state;
 	put_three();
 	diff_fake(tids, 3, three_go_on, &noise);
 	assert_int_equal(noise.invol_switches, 1 + 3 + 5);
@@ -294,7 +281,6 @@ static void ended_thread_is_left_out(void **state)
 {
 	struct noise noise;
 
-	(void)state;
 	put_three();
 	diff_fake(tids, 3, one_ends, &noise);
 	assert_int_equal(noise.invol_switches, 1 + 5);
@@ -306,7 +292,6 @@ static void thread_not_there_at_start(void **state)
 {
 	struct noise noise;
 
-	(void)state;
 	put_three();
 	remove_thread(11);
 	diff_fake(tids, 3, three_go_on, &noise);
@@ -326,7 +311,6 @@ static void all_threads_ended(void **state)
 {
 	struct noise noise;
 
-	(void)state;
 	put_three();
 	diff_fake(tids, 3, all_end, &noise);
 	assert_int_equal(noise.invol_switches, -1);
@@ -345,7 +329,6 @@ static void tid_used_again(void **state)
 {
 	struct noise noise;
 
-	(void)state;
 	put_three();
 	diff_fake(tids, 3, tid_of_another, &noise);
 	assert_int_equal(noise.invol_switches, 1 + 5);
@@ -364,7 +347,6 @@ static void migrations_unknown_for_one(void **state)
 {
 	struct noise noise;
 
-	(void)state;
 	put_three();
 	diff_fake(tids, 3, one_without_migrations, &noise);
 	assert_int_equal(noise.invol_switches, 1 + 3 + 5);
@@ -382,7 +364,6 @@ static void no_sched_file(void **state)
 {
 	struct noise noise;
 
-	(void)state;
 	put_thread(11, "status", "nonvoluntary_ctxt_switches:\t2\n");
 	diff_fake(tids, 1, threads_without_sched, &noise);
 	assert_int_equal(noise.invol_switches, 7);
@@ -396,7 +377,6 @@ static void lists_in_different_order(void **state)
 	struct noise_reading start, end;
 	struct noise noise;
 
-	(void)state;
 	put_three();
 	read_fake(&start, tids, 3);
 	three_go_on();
@@ -429,7 +409,6 @@ static void odd_files_of_a_thread(void **state)
 {
 	char *text;
 
-	(void)state;
 	assert_counts("nonvoluntary_ctxt_switches:\t5", "se.nr_migrations : 6", 5, 6);
 	assert_counts("nonvoluntary_ctxt_switches:5\n", "nr_migrations:6\n", 5, 6);
 	assert_counts("", "", -1, -1);
@@ -463,7 +442,6 @@ static void root_too_long(void **state)
 	struct noise_reading reading;
 	char *path = malloc(PATH_MAX + 101);
 
-	(void)state;
 	assert_non_null(path);
 	memset(path, '/', PATH_MAX + 100);
 	path[PATH_MAX + 100] = '\0';
@@ -496,7 +474,6 @@ static void too_many_threads_for_memory(void **state)
 {
 	struct noise_reading reading;
 
-	(void)state;
 	assert_int_equal(noise_read(&reading, tids, SIZE_MAX / 2), -ENOMEM);
 	assert_null(reading.threads);
 	assert_int_equal(reading.nr_threads, 0);
@@ -533,7 +510,6 @@ static void this_thread_sent_about(void **state)
 	struct noise noise;
 	cpu_set_t before;
 
-	(void)state;
 	if (sched_getaffinity(0, sizeof(before), &before))
 		skip(); /* more CPUs than a plain cpu_set_t takes */
 	for (int cpu = 0; cpu < CPU_SETSIZE && nr < 2; cpu++) {
@@ -588,7 +564,6 @@ static void this_thread_pushed_aside(void **state)
 	bool stop = false;
 	pthread_t rival;
 
-	(void)state;
 	if (sched_getaffinity(0, sizeof(before), &before))
 		skip(); /* more CPUs than a plain cpu_set_t takes */
 	pin_to(sched_getcpu());
@@ -623,7 +598,6 @@ static void this_machine_steal(void **state)
 	time_t limit = time(NULL) + 10;
 	struct noise noise;
 
-	(void)state;
 	assert_int_equal(noise_read(&start, NULL, 0), 0);
 	assert_true(start.total_ticks > 0);
 	do {
@@ -648,7 +622,6 @@ static void thread_that_has_ended(void **state)
 	char task[64];
 	pid_t both[2];
 
-	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, tell_tid, &both[0]), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	/* The kernel wakes the joiner before it takes the thread off /proc. */

@@ -46,7 +46,6 @@ static void plain_numbers(void **state)
 		{ "7", -10, 10, 0, 7 },
 	};
 
-	(void)state;
 	check(cases, ARRAY_SIZE(cases));
 }
 
@@ -62,7 +61,6 @@ static void leading_zeros_are_decimal(void **state)
 		{ "000000000000000000000000000042", 0, 100, 0, 42 },
 	};
 
-	(void)state;
 	check(cases, ARRAY_SIZE(cases));
 }
 
@@ -94,7 +92,6 @@ static void not_a_number(void **state)
 		{ "\xb2", 0, 10, -EINVAL, 0 },
 	};
 
-	(void)state;
 	check(cases, ARRAY_SIZE(cases));
 }
 
@@ -107,7 +104,6 @@ static void minus_needs_a_negative_minimum(void **state)
 		{ "-6", -5, 10, -ERANGE, 0 },
 	};
 
-	(void)state;
 	check(cases, ARRAY_SIZE(cases));
 }
 
@@ -124,7 +120,6 @@ static void range_is_inclusive(void **state)
 		{ "5", -20, -10, -ERANGE, 0 },
 	};
 
-	(void)state;
 	check(cases, ARRAY_SIZE(cases));
 }
 
@@ -144,7 +139,6 @@ static void limits_of_the_type(void **state)
 		{ "99999999999999999999999999999999999999x", 0, LLONG_MAX, -EINVAL, 0 },
 	};
 
-	(void)state;
 	check(cases, ARRAY_SIZE(cases));
 }
 

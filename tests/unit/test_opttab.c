@@ -120,13 +120,11 @@ static int parse(const char *const *args)
 
 static int init(void **state)
 {
-	(void)state;
 	return opttab_init(&tab, "Things", opts, ARRAY_SIZE(opts), err, sizeof(err));
 }
 
 static int end(void **state)
 {
-	(void)state;
 	opttab_free(&tab);
 	word_reset(&word);
 	return 0;
@@ -138,7 +136,6 @@ static void defaults_are_put_in(void **state)
 {
 	size_t i;
 
-	(void)state;
 	assert_false(flag);
 	assert_int_equal(num, 5);
 	assert_int_equal(size, 64);
@@ -162,7 +159,6 @@ static void defaults_are_put_in_again(void **state)
 
 static void all_spellings(void **state)
 {
-	(void)state;
 	assert_int_equal(
 		PARSE("-f", "-n", "7", "--size=8", "--mark", "0", "--colour=blue", "-wabc"), 0);
 	assert_true(flag);
@@ -189,7 +185,6 @@ static void all_spellings(void **state)
 
 static void given_is_what_was_there(void **state)
 {
-	(void)state;
 	/* also where the value is the default's, and by an alias */
 	assert_int_equal(PARSE("--number=5", "--color=green"), 0);
 	assert_false(tab.given[FLAG]);
@@ -214,7 +209,6 @@ static void assert_refused(const char *arg, const char *words)
 
 static void refusals_name_option_value_and_what_is_allowed(void **state)
 {
-	(void)state;
 	assert_refused("-n0",
 		       "-n, --num: '0' is not allowed: it takes a whole number from 1 to 100");
 	assert_refused("--num=101",
@@ -252,7 +246,6 @@ static void endless_values(void **state)
 {
 	char arg[5000];
 
-	(void)state;
 	memset(arg, '9', sizeof(arg));
 	memcpy(arg, "--num=1", 7);
 	arg[sizeof(arg) - 2] = '8';
@@ -278,7 +271,6 @@ static void assert_format(int opt, const char *expected)
 
 static void values_as_they_would_be_typed(void **state)
 {
-	(void)state;
 	assert_format(FLAG, "false");
 	assert_format(NUM, "5");
 	assert_format(MARK, "-1");
@@ -299,7 +291,6 @@ static void powers_of_two(void **state)
 	long long v;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(yes); i++) {
 		v = yes[i];
 		assert_int_equal(opt_power_of_two("", &v), 0);
@@ -317,7 +308,6 @@ static void help_follows_from_the_table(void **state)
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
 
-	(void)state;
 	assert_non_null(f);
 	assert_int_equal(setenv("ARGP_HELP_FMT", "rmargin=200", 1), 0);
 	argp_help(&tab.argp, f, ARGP_HELP_LONG, (char *)"prog");
@@ -344,7 +334,6 @@ static void empty_table(void **state)
 	struct opttab none;
 	char *argv[] = { (char *)"prog", NULL };
 
-	(void)state;
 	assert_int_equal(opttab_init(&none, NULL, NULL, 0, err, sizeof(err)), 0);
 	assert_null(none.title);
 	/* argp would lose memory over an empty one */

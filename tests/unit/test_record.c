@@ -40,7 +40,6 @@ static char path[sizeof(dir) + 16];
 
 static int make_dir(void **state)
 {
-	(void)state;
 	if (!mkdtemp(dir))
 		return -1;
 	snprintf(path, sizeof(path), "%s/x.jsonl", dir);
@@ -49,7 +48,6 @@ static int make_dir(void **state)
 
 static int remove_dir(void **state)
 {
-	(void)state;
 	unlink(path);
 	return rmdir(dir);
 }
@@ -104,7 +102,6 @@ static void reads_in_order(void **state)
 	struct records r;
 	char err[256];
 
-	(void)state;
 	write_text(GOOD "\n" GOOD "\n"
 			"{\"schema\":1,\"bench\":\"last\",\"params\":{\"a\":1},\"config\":{},"
 			"\"env\":{},\"summary\":null,\"status\":\"failed\"}\n");
@@ -117,7 +114,6 @@ static void reads_in_order(void **state)
 
 static void forgives_what_editors_do(void **state)
 {
-	(void)state;
 	write_text(GOOD);
 	assert_int_equal(read_good(), 1);
 	write_text("\n\n" GOOD "\r\n \t\r\n" GOOD "\n\n\n");
@@ -129,7 +125,6 @@ static void forgives_what_editors_do(void **state)
 /* Only runs with status ok need a result. */
 static void failed_runs_need_no_summary(void **state)
 {
-	(void)state;
 	write_text("{\"schema\":1,\"bench\":\"b\",\"params\":{},\"config\":{},\"env\":{},"
 		   "\"status\":\"interrupted\"}\n");
 	assert_int_equal(read_good(), 1);
@@ -140,7 +135,6 @@ static void more_records_than_room_at_first(void **state)
 	char *text = test_malloc(1000 * sizeof(GOOD) + 1);
 	size_t len = 0;
 
-	(void)state;
 	for (int i = 0; i < 1000; i++)
 		len += sprintf(text + len, GOOD "\n");
 	write_file(text, len);
@@ -150,7 +144,6 @@ static void more_records_than_room_at_first(void **state)
 
 static void empty_files(void **state)
 {
-	(void)state;
 	write_text("");
 	assert_string_equal(read_bad(-ENODATA), ": there is no record in it");
 	write_text("\n \n\t\n");
@@ -161,7 +154,6 @@ static void truncated_files(void **state)
 {
 	size_t len;
 
-	(void)state;
 	/* Wherever it was cut within its second line */
 	for (len = strlen(GOOD) + 2; len < 2 * strlen(GOOD) + 1; len++) {
 		write_file(GOOD "\n" GOOD, len);
@@ -210,7 +202,6 @@ static void foreign_files(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		write_text(cases[i].text);
 		if (strncmp(read_bad(-EBADMSG), cases[i].want, strlen(cases[i].want)))
@@ -236,7 +227,6 @@ static const char *read_summary(const char *summary)
 
 static void bad_summaries(void **state)
 {
-	(void)state;
 	assert_string_equal(read_summary(""),
 			    ":2: a record with no \"summary\" though its status is \"ok\"");
 	assert_string_equal(read_summary("\"summary\":null,"),
@@ -293,7 +283,6 @@ static void bad_figures(void **state)
 	char want[160];
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		snprintf(want, sizeof(want), ":1: a record %s", cases[i].want);
 		write_text(cases[i].text);
@@ -349,7 +338,6 @@ static void figures_of_schema_1(void **state)
 {
 	const json_t *r;
 
-	(void)state;
 	r = read_one(OLD("\"report\":\"hits_drops\",\"unit\":\"M/s\",\"mean\":5,"
 			 "\"drops_mean\":0,\"latency_ns\":null,\"false_hits_pct\":null"));
 	check_figure(r, 0, (struct record_figure){ "hits", "M/s", RECORD_RATE, RECORD_HIGHER, 5 });
@@ -386,7 +374,6 @@ static void figures_of_schema_2(void **state)
 {
 	const json_t *r;
 
-	(void)state;
 	r = read_one(RECORD_2(
 		"\"figure\":\"hits\",\"mean\":7,\"new\":1",
 		"{" FIGURE("mem", "KiB", "gauge", "lower", "12.5") "," FIGURE(
@@ -411,7 +398,6 @@ static void defaults(void **state)
 {
 	const json_t *r, *params;
 
-	(void)state;
 	r = read_one(RECORD_2("\"figure\":\"x\",\"mean\":1",
 			      "{" FIGURE("x", "M/s", "rate", "higher", "1") "}"));
 	params = json_object_get(r, "params");
@@ -429,7 +415,6 @@ static void messages_are_printable(void **state)
 {
 	const char *err;
 
-	(void)state;
 	write_text("{\"\x1b[31m\xff");
 	for (err = read_bad(-EBADMSG); *err; err++)
 		if (*err < ' ' || *err > '~')
@@ -441,7 +426,6 @@ static void long_lines(void **state)
 	const size_t len = 10 << 20;
 	char *text = test_malloc(len + 1);
 
-	(void)state;
 	memset(text, 'x', len);
 	text[len] = '\n';
 	write_file(text, len + 1);
@@ -460,7 +444,6 @@ static void no_such_file(void **state)
 	struct records r;
 	char err[256];
 
-	(void)state;
 	assert_int_equal(records_read("/nonexistent/x", &r, err, sizeof(err)), -ENOENT);
 	assert_string_equal(err, "/nonexistent/x: cannot open it: No such file or directory");
 	assert_int_equal(records_read("/tmp", &r, err, sizeof(err)), -EISDIR);
@@ -472,7 +455,6 @@ static void short_message_buffer(void **state)
 	struct records r;
 	char err[8];
 
-	(void)state;
 	assert_int_equal(records_read("/nonexistent/x", &r, err, sizeof(err)), -ENOENT);
 	assert_string_equal(err, "/nonexi");
 }
@@ -504,7 +486,6 @@ static void appends_one_line(void **state)
 				   "third", 1 / 3.0, "a");
 	int fd;
 
-	(void)state;
 	unlink(path);
 	fd = open_file(O_WRONLY);
 	assert_int_equal(record_append(fd, record), 0);
@@ -523,7 +504,6 @@ static void numbers_survive(void **state)
 	double v = 0.1;
 	int fd, i;
 
-	(void)state;
 	unlink(path);
 	fd = open_file(O_WRONLY);
 	record = json_array();
@@ -548,7 +528,6 @@ static void begins_a_line_of_its_own(void **state)
 	json_t *record = json_loads(GOOD, 0, NULL);
 	int fd;
 
-	(void)state;
 	write_text(GOOD);
 	fd = open_file(O_RDWR);
 	assert_int_equal(record_append(fd, record), 0);
@@ -563,7 +542,6 @@ static void failures_are_told(void **state)
 	json_t *record = json_loads(GOOD, 0, NULL);
 	int fd, pipe_fds[2];
 
-	(void)state;
 	write_text(GOOD "\n");
 	fd = open(path, O_RDONLY);
 	assert_int_equal(record_append(fd, record), -EBADF);
@@ -588,7 +566,6 @@ static void short_write(void **state)
 	int fd, status;
 	pid_t pid;
 
-	(void)state;
 	unlink(path);
 	fd = open_file(O_RDWR);
 	pid = fork();
@@ -609,7 +586,6 @@ static void short_write(void **state)
 
 static void on_alarm(int sig)
 {
-	(void)sig;
 }
 
 /* What fits into the pipe is written when a signal comes, while nobody reads; then the rest is. */
@@ -624,7 +600,6 @@ static void signals_while_a_pipe_is_full(void **state)
 	char *pad;
 	pid_t pid;
 
-	(void)state;
 	pad = test_malloc(300001);
 	memset(pad, 'x', 300000);
 	pad[300000] = '\0';
@@ -662,7 +637,6 @@ static void writers_do_not_mix(void **state)
 	int w, status, fd;
 	json_t *record;
 
-	(void)state;
 	unlink(path);
 	fflush(stdout);
 	pad = test_malloc(20001);

@@ -72,7 +72,6 @@ static void hits_drops_as_specified(void **state)
 		{ .dt_ns = SEC, .res = { .hits = 151250968 } },
 	};
 
-	(void)state;
 	assert_progress(&report_hits_drops, 0, SEC, &iter, 1,
 			"Iter   0 ( 24.822us): hits  148.179M/s (148.179M/prod), "
 			"drops    0.000M/s, total operations  148.179M/s\n");
@@ -90,7 +89,6 @@ static void hits_drops_progress(void **state)
 		.res = { .hits = 1000000, .drops = 250000, .false_hits = 999 },
 	};
 
-	(void)state;
 	/* early, four producers: 1e6 in 0.099987655 s are 10.00123 M/s */
 	assert_progress(&report_hits_drops, 7, SEC / 10, &s, 4,
 			"Iter   7 (-12.345us): hits   10.001M/s (  2.500M/prod), "
@@ -119,7 +117,6 @@ static void hits_drops_unequal_intervals(void **state)
 		{ .t_ns = SEC, .dt_ns = 3 * SEC, .res = { .hits = 1000000 } },
 	};
 
-	(void)state;
 	assert_summary(&report_hits_drops, s, 2, 1, 0,
 		       "Summary: hits    1.000 \xc2\xb1 1.633M/s (  1.000M/prod), "
 		       "drops    0.000 \xc2\xb1 0.000M/s, "
@@ -138,7 +135,6 @@ static void hits_drops_total_has_its_own_deviation(void **state)
 		{ .dt_ns = SEC, .res = { .hits = 8000000, .drops = 1000000 } },
 	};
 
-	(void)state;
 	assert_summary(&report_hits_drops, s, 3, 4, 0,
 		       "Summary: hits    6.000 \xc2\xb1 2.000M/s (  1.500M/prod), "
 		       "drops    2.000 \xc2\xb1 1.000M/s, "
@@ -157,7 +153,6 @@ static void hits_drops_wide(void **state)
 		{ .dt_ns = SEC, .res = { .hits = 102000000000, .drops = 12345678 } },
 	};
 
-	(void)state;
 	assert_summary(&report_hits_drops, s, 2, 1, 0,
 		       "Summary: hits 100000.000 \xc2\xb1 2828.427M/s (100000.000M/prod), "
 		       "drops   12.346 \xc2\xb1 0.000M/s, "
@@ -173,7 +168,6 @@ static void ops_lines(void **state)
 		{ .dt_ns = SEC, .res = { .hits = 270000000 } },
 	};
 
-	(void)state;
 	assert_progress(&report_ops, 3, SEC, &s[0], 1,
 			"Iter   3 (  0.000us): hits  250.000M/s (250.000M/prod)\n");
 	assert_progress(&report_ops, 999, SEC - 500, &s[0], 8,
@@ -193,7 +187,6 @@ static void ops_without_operations(void **state)
 {
 	static const struct sample s[] = { { .dt_ns = SEC }, { .dt_ns = SEC } };
 
-	(void)state;
 	assert_progress(&report_ops, 0, SEC, &s[0], 1,
 			"Iter   0 (  0.000us): hits    0.000M/s (  0.000M/prod)\n");
 	assert_summary(&report_ops, s, 2, 1, -ENODATA, "");
@@ -208,7 +201,6 @@ static void false_hits_lines(void **state)
 		{ .dt_ns = SEC / 2, .res = { .hits = 3000000, .false_hits = 150 } },
 	};
 
-	(void)state;
 	assert_progress(&report_false_hits, 1, SEC, &s[0], 1,
 			"Iter   1 (  0.000us): 31000 false hits of 1000000 total operations. "
 			"Percentage =  3.10 %\n");
@@ -227,7 +219,6 @@ static void false_hits_ends_of_the_scale(void **state)
 				   all = { .dt_ns = SEC, .res = { .hits = 5, .false_hits = 5 } },
 				   zero = { .dt_ns = SEC, .res = { .hits = 5 } };
 
-	(void)state;
 	assert_progress(&report_false_hits, 0, SEC, &none, 1,
 			"Iter   0 (  0.000us): 0 false hits of 0 total operations. "
 			"Percentage =  0.00 %\n");
@@ -249,7 +240,6 @@ static void summaries_in_numbers(void **state)
 	};
 	struct report_summary sum;
 
-	(void)state;
 	assert_int_equal(report_hits_drops.sum_up(s, 2, 2, &sum), 0);
 	assert_near(sum.mean, 5);
 	assert_near(sum.stddev, sqrt(2));
@@ -286,7 +276,6 @@ static void no_samples_no_summary(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(reports); i++)
 		assert_summary(reports[i], NULL, 0, 1, -ENODATA, "");
 }
@@ -299,7 +288,6 @@ static void interval_of_no_length(void **state)
 		{ .dt_ns = 0, .res = { .hits = 5 } },
 	};
 
-	(void)state;
 	assert_summary(&report_hits_drops, &s[1], 1, 1, -ENODATA, "");
 	assert_summary(&report_ops, &s[1], 1, 1, -ENODATA, "");
 	assert_summary(&report_ops, s, 2, 1, 0,

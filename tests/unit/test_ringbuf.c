@@ -99,7 +99,6 @@ static void ring_records_are_counted(void **state)
 	struct fake_ring *f = ring_new(0);
 	int i;
 
-	(void)state;
 	assert_int_equal(ringbuf_consume(&f->r), 0);
 	assert_int_equal(*f->consumer, 0);
 	for (i = 0; i < 10; i++)
@@ -120,7 +119,6 @@ static void ring_records_of_all_sizes(void **state)
 	unsigned long size = 0;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(len) / sizeof(len[0]); i++) {
 		ring_put(f, len[i], 0);
 		size += 8 + (len[i] + 7) / 8 * 8;
@@ -135,7 +133,6 @@ static void ring_discarded_records_are_stepped_over(void **state)
 {
 	struct fake_ring *f = ring_new(0);
 
-	(void)state;
 	ring_put(f, 8, BPF_RINGBUF_DISCARD_BIT);
 	ring_put(f, 16, 0);
 	ring_put(f, 100, BPF_RINGBUF_DISCARD_BIT);
@@ -158,7 +155,6 @@ static void ring_busy_record(void **state)
 	struct fake_ring *f = ring_new(0);
 	unsigned long busy;
 
-	(void)state;
 	ring_put(f, 8, 0);
 	ring_put(f, 8, 0);
 	busy = ring_put(f, 8, BPF_RINGBUF_BUSY_BIT);
@@ -186,7 +182,6 @@ static void ring_empty_records(void **state)
 	struct fake_ring *f = ring_new(0);
 	unsigned long busy = ring_put(f, 0, BPF_RINGBUF_BUSY_BIT);
 
-	(void)state;
 	assert_int_equal(ringbuf_consume(&f->r), 0);
 	assert_int_equal(*f->consumer, busy);
 	ring_set_header(f, busy, 0);
@@ -204,7 +199,6 @@ static void ring_wraps(void **state)
 	uint64_t put = 0, got = 0;
 	int i;
 
-	(void)state;
 	for (i = 0; i < 1000; i++) {
 		while (*f->producer - *f->consumer + 1008 < RING) {
 			ring_put(f, put % 2 ? 1000 : 24, 0);
@@ -226,7 +220,6 @@ static void ring_positions_run_over(void **state)
 {
 	struct fake_ring *f = ring_new(ULONG_MAX - 31);
 
-	(void)state;
 	ring_put(f, 8, 0);
 	ring_put(f, 8, 0);
 	ring_put(f, 8, 0);
@@ -254,7 +247,6 @@ static void ring_is_mapped_and_unmapped(void **state)
 	struct ringbuf r;
 	int fd, fds;
 
-	(void)state;
 	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, size, NULL);
 	if (fd == -EPERM)
 		skip();
@@ -282,7 +274,6 @@ static void ring_that_is_none(void **state)
 {
 	struct ringbuf r;
 
-	(void)state;
 	memset(&r, 0xff, sizeof(r));
 	assert_int_equal(ringbuf_map(&r, -1, RING), -EBADF);
 	assert_null(r.consumer_pos);
@@ -340,7 +331,6 @@ static void perf_samples_are_counted(void **state)
 	struct fake_perf *f = perf_new(0);
 	int i;
 
-	(void)state;
 	assert_int_equal(perfbuf_consume(&f->p), 0);
 	for (i = 0; i < 10; i++)
 		perf_put(f, PERF_RECORD_SAMPLE, 24);
@@ -358,7 +348,6 @@ static void perf_other_records_are_stepped_over(void **state)
 {
 	struct fake_perf *f = perf_new(0);
 
-	(void)state;
 	perf_put(f, PERF_RECORD_LOST, 24);
 	perf_put(f, PERF_RECORD_SAMPLE, 32);
 	perf_put(f, PERF_RECORD_THROTTLE, 32);
@@ -380,7 +369,6 @@ static void perf_wraps(void **state)
 	uint64_t put = 0, got = 0;
 	int i;
 
-	(void)state;
 	for (i = 0; i < 1000; i++) {
 		while (f->head - f->page->data_tail + 1016 < RING) {
 			perf_put(f, PERF_RECORD_SAMPLE, put % 2 ? 1016 : 24);
@@ -398,7 +386,6 @@ static void perf_positions_run_over(void **state)
 {
 	struct fake_perf *f = perf_new(UINT64_MAX - 23);
 
-	(void)state;
 	perf_put(f, PERF_RECORD_SAMPLE, 24);
 	perf_put(f, PERF_RECORD_SAMPLE, 24);
 	perf_publish(f);
@@ -423,7 +410,6 @@ static void perf_is_opened_and_closed(void **state)
 	struct perfbuf p;
 	int fds = open_fds(), err;
 
-	(void)state;
 	err = perfbuf_open(&p, &bpf_output, 0, 4);
 	if (err == -EACCES || err == -EPERM)
 		skip();
@@ -447,7 +433,6 @@ static void perf_that_cannot_be_opened(void **state)
 	struct perfbuf p;
 	int fds = open_fds(), err;
 
-	(void)state;
 	/* such a CPU no machine has */
 	memset(&p, 0xff, sizeof(p));
 	err = perfbuf_open(&p, &bpf_output, 1 << 20, 4);

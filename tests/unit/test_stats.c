@@ -39,7 +39,6 @@ static void rate_equal_intervals(void **state)
 	static const double count[] = { 10, 12, 14 }, seconds[] = { 1, 1, 1 };
 	struct stats_rate r = rate(count, seconds, 3);
 
-	(void)state;
 	assert_near(r.mean, 12, ROUNDING);
 	assert_near(r.stddev, 2, ROUNDING);
 }
@@ -53,7 +52,6 @@ static void rate_equal_half_seconds(void **state)
 	static const double count[] = { 1, 2, 3, 4, 5 }, seconds[] = { .5, .5, .5, .5, .5 };
 	struct stats_rate r = rate(count, seconds, 5);
 
-	(void)state;
 	assert_near(r.mean, 6, ROUNDING);
 	assert_near(r.stddev, sqrt(10), ROUNDING);
 }
@@ -67,7 +65,6 @@ static void rate_two_unequal_intervals(void **state)
 	static const double count[] = { 10, 60 }, seconds[] = { 1, 3 };
 	struct stats_rate r = rate(count, seconds, 2);
 
-	(void)state;
 	assert_near(r.mean, 17.5, ROUNDING);
 	assert_near(r.stddev, sqrt(37.5), ROUNDING);
 }
@@ -82,7 +79,6 @@ static void rate_three_unequal_intervals(void **state)
 	static const double count[] = { 4, 3, 20 }, seconds[] = { 2, 1, 5 };
 	struct stats_rate r = rate(count, seconds, 3);
 
-	(void)state;
 	assert_near(r.mean, 3.375, ROUNDING);
 	assert_near(r.stddev, sqrt(1.1015625), ROUNDING);
 }
@@ -93,7 +89,6 @@ static void rate_steady_over_unequal_intervals(void **state)
 	static const double count[] = { 5, 50, 15, 500 }, seconds[] = { .5, 5, 1.5, 50 };
 	struct stats_rate r = rate(count, seconds, 4);
 
-	(void)state;
 	assert_near(r.mean, 10, ROUNDING);
 	assert_near(r.stddev, 0, ROUNDING);
 }
@@ -104,7 +99,6 @@ static void rate_with_idle_interval(void **state)
 	static const double count[] = { 0, 8 }, seconds[] = { 1, 1 };
 	struct stats_rate r = rate(count, seconds, 2);
 
-	(void)state;
 	assert_near(r.mean, 4, ROUNDING);
 	assert_near(r.stddev, sqrt(32), ROUNDING);
 }
@@ -115,7 +109,6 @@ static void rate_single_interval(void **state)
 	static const double count[] = { 7 }, seconds[] = { .1 };
 	struct stats_rate r = rate(count, seconds, 1);
 
-	(void)state;
 	assert_near(r.mean, 70, ROUNDING);
 	assert_true(r.stddev == 0);
 }
@@ -129,7 +122,6 @@ static void rate_small_deviation_of_large_counts(void **state)
 	static const double count[] = { 1e12 - 1, 1e12, 1e12 + 1 }, seconds[] = { 1, 1, 1 };
 	struct stats_rate r = rate(count, seconds, 3);
 
-	(void)state;
 	assert_near(r.mean, 1e12, ROUNDING);
 	assert_near(r.stddev, 1, ROUNDING);
 }
@@ -144,7 +136,6 @@ static void rate_long_run(void **state)
 	static double count[N], seconds[N];
 	struct stats_rate r;
 
-	(void)state;
 	for (size_t i = 0; i < N; i++) {
 		count[i] = i ? 1 : 0x1p53;
 		seconds[i] = 1;
@@ -167,7 +158,6 @@ static void rate_does_not_depend_on_time_unit(void **state)
 	static const double count10[] = { 40, 30, 200 }, seconds10[] = { 20, 10, 50 };
 	struct stats_rate a = rate(count, seconds, 3), b = rate(count10, seconds10, 3);
 
-	(void)state;
 	assert_near(b.mean, a.mean, ROUNDING);
 	assert_near(b.stddev, a.stddev, ROUNDING);
 }
@@ -179,7 +169,6 @@ static void rate_refuses(void **state)
 	const struct stats_rate before = { .mean = 47, .stddev = 11, .n = 3 };
 	struct stats_rate r = before;
 
-	(void)state;
 	assert_int_equal(stats_rate(ok, ok, 0, &r), -ENODATA);
 	assert_int_equal(stats_rate(NULL, NULL, 0, &r), -ENODATA);
 	for (size_t at = 0; at < 3; at++) {
@@ -199,7 +188,6 @@ static void quantile_median(void **state)
 {
 	double odd[] = { 3, 1, 2 }, even[] = { 4, 1, 3, 2 }, one[] = { 5 }, two[] = { 7, 4 };
 
-	(void)state;
 	assert_near(stats_quantile(odd, 3, .5), 2, ROUNDING);
 	assert_near(stats_quantile(even, 4, .5), 2.5, ROUNDING);
 	assert_near(stats_quantile(one, 1, .5), 5, ROUNDING);
@@ -215,7 +203,6 @@ static void quantile_is_type_7(void **state)
 {
 	double a[] = { 4, 3, 2, 1 }, b[] = { 30, 50, 10, 40, 20 };
 
-	(void)state;
 	assert_near(stats_quantile(a, 4, .25), 1.75, ROUNDING);
 	assert_near(stats_quantile(a, 4, .75), 3.25, ROUNDING);
 	assert_near(stats_quantile(b, 5, .9), 46, ROUNDING);
@@ -226,7 +213,6 @@ static void quantile_ends(void **state)
 {
 	double v[] = { -2, 7.5, -10, 3 }, one[] = { 5 };
 
-	(void)state;
 	assert_true(stats_quantile(v, 4, 0) == -10);
 	assert_true(stats_quantile(v, 4, 1) == 7.5);
 	assert_true(stats_quantile(one, 1, 0) == 5);
@@ -238,7 +224,6 @@ static void quantile_sorts_in_place(void **state)
 	double v[] = { 3, -1, 2, INFINITY, 0, 2, -INFINITY };
 	static const double want[] = { -INFINITY, -1, 0, 2, 2, 3, INFINITY };
 
-	(void)state;
 	/* Infinite neighbours must not turn the exact middle into NaN */
 	assert_true(stats_quantile(v, ARRAY_SIZE(v), .5) == 2);
 	for (size_t i = 0; i < ARRAY_SIZE(v); i++)
@@ -249,7 +234,6 @@ static void quantile_refuses(void **state)
 {
 	double v[] = { 1, 2, 3 }, nan[] = { 1, NAN, 3, 2 };
 
-	(void)state;
 	assert_true(isnan(stats_quantile(v, 0, .5)));
 	assert_true(isnan(stats_quantile(NULL, 0, .5)));
 	assert_true(isnan(stats_quantile(v, 3, -.01)));
@@ -277,7 +261,6 @@ static void adjusted_p_published(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	stats_adjust_p(p, ARRAY_SIZE(p));
 	for (i = 0; i < ARRAY_SIZE(p); i++)
 		assert_near(p[i], want[i], ROUNDING);
@@ -289,7 +272,6 @@ static void adjusted_p_of_few(void **state)
 	double one = 0.0499, two[] = { 0.03, 0.04 }, equal[] = { 0.02, 0.02, 0.02 },
 	       large[] = { 0.9, 1, 1 };
 
-	(void)state;
 	stats_adjust_p(NULL, 0);
 	stats_adjust_p(&one, 1);
 	assert_true(one == 0.0499);
@@ -310,7 +292,6 @@ static void adjusted_p_of_nothing(void **state)
 	size_t times = 20000, alarmed = 0, t, i, j;
 	double p[12], v;
 
-	(void)state;
 	for (t = 0; t < times; t++) {
 		for (i = 0; i < ARRAY_SIZE(p); i++) {
 			v = erand48(seed);

@@ -9,14 +9,12 @@
 
 static void a_number_is_read(void **state)
 {
-	(void)state;
 	/* The least the kernel takes for it is 301. */
 	assert_true(sysctl_read("kernel/pid_max", -1) > 300);
 }
 
 static void anything_else_is_otherwise(void **state)
 {
-	(void)state;
 	assert_int_equal(sysctl_read("kernel/no_such_sysctl", -7), -7);
 	assert_int_equal(sysctl_read("kernel", -7), -7);
 	assert_int_equal(sysctl_read("kernel/ostype", -7), -7); /* a word */

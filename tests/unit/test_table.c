@@ -43,7 +43,6 @@ static void table_that_fits(void **state)
 {
 	struct table t;
 
-	(void)state;
 	table_init(&t, cols, ARRAY_SIZE(cols));
 	add(&t, "one\n8+8 runs", "1.5\n1.4..1.6", "0.1\n~");
 	add(&t, "\u00b1two\n", "10", "");
@@ -61,7 +60,6 @@ static void table_with_long_names(void **state)
 {
 	struct table t;
 
-	(void)state;
 	table_init(&t, cols, ARRAY_SIZE(cols));
 	add(&t, "123456789 123456789 12345678\nx", "12345", "123");
 	check_table(&t, NULL,
@@ -84,7 +82,6 @@ static void table_that_has_room(void **state)
 {
 	struct table t;
 
-	(void)state;
 	table_init(&t, cols, ARRAY_SIZE(cols));
 	add(&t, "a name that is longer than one line can be here", "12345\n1", "1\n123");
 	assert_true(table_fits(&t, 12));
@@ -97,7 +94,6 @@ static void table_of_wide_numbers(void **state)
 {
 	struct table t;
 
-	(void)state;
 	table_init(&t, cols, ARRAY_SIZE(cols));
 	add(&t, "a name that is longer than one line can be here\n8+8 runs",
 	    "12345678901234567890\n1", "1234567890123");
@@ -118,7 +114,6 @@ static void table_as_markdown(void **state)
 						   { "p", true } };
 	struct table t;
 
-	(void)state;
 	table_init(&t, marked, ARRAY_SIZE(marked));
 	add(&t, "a|b", "1\n0..2", "~");
 	check_table(&t, table_print_markdown,
@@ -132,7 +127,6 @@ static void table_as_csv(void **state)
 {
 	struct table t;
 
-	(void)state;
 	table_init(&t, cols, ARRAY_SIZE(cols));
 	add(&t, "a,b", "say \"x\"", "two\nlines");
 	add(&t, "", "\r", "-1");
@@ -147,7 +141,6 @@ static void table_without_rows(void **state)
 {
 	struct table t;
 
-	(void)state;
 	table_init(&t, cols, ARRAY_SIZE(cols));
 	check_table(&t, NULL, "name  value  p\n");
 	check_table(&t, table_print_csv, "name,value,p\r\n");
@@ -159,7 +152,6 @@ static void table_add_takes_all_or_nothing(void **state)
 	char *cells[] = { strdup("a"), NULL, strdup("c") };
 	struct table t;
 
-	(void)state;
 	table_init(&t, cols, ARRAY_SIZE(cols));
 	/* Leak checkers see whether the two others are freed. */
 	assert_int_equal(table_add(&t, cells), -ENOMEM);

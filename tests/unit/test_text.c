@@ -14,7 +14,6 @@
 
 static void width_counts_characters(void **state)
 {
-	(void)state;
 	assert_int_equal(text_width(""), 0);
 	assert_int_equal(text_width("abc"), 3);
 	assert_int_equal(text_width("1 \u00B1 2"), 5);
@@ -31,7 +30,6 @@ static void check_shortened(const char *s, size_t width, const char *want)
 
 static void shortens_in_the_middle(void **state)
 {
-	(void)state;
 	check_shortened("abcdefghij", 10, "abcdefghij");
 	check_shortened("abcdefghij", 9, "abc...hij");
 	check_shortened("abcdefghij", 8, "abc...ij");
@@ -47,7 +45,6 @@ static void shortens_in_the_middle(void **state)
 
 static void terminals_are_safe(void **state)
 {
-	(void)state;
 	check_shortened("a\x1b[31mb\x7f\tc", 80, "a?[31mb??c");
 	/* U+009B begins a control sequence, as Escape [ does. */
 	check_shortened("a\xc2\x9b"
@@ -78,7 +75,6 @@ static void check_wrapped(const char *first, const char *rest, const char *s, si
 
 static void wraps_at_blanks(void **state)
 {
-	(void)state;
 	check_wrapped("", "", "one two three", 80, "one two three\n");
 	check_wrapped("", "", "one two three", 13, "one two three\n");
 	check_wrapped("", "", "one two three", 12, "one two\nthree\n");
@@ -99,7 +95,6 @@ static void never_wider(void **state)
 	unsigned short seed[3] = { 1, 2, 3 };
 	size_t width, i, n, words, words_out;
 
-	(void)state;
 	for (n = 0; n < 2000; n++) {
 		size_t len = nrand48(seed) % (sizeof(s) - 1);
 
@@ -136,7 +131,6 @@ static void check_markdown(const char *s, const char *want)
 
 static void escapes_markdown(void **state)
 {
-	(void)state;
 	check_markdown("# a|b *c* warmup_s=3 _x_ <b> `d` \\ -1..+2 a->b [l](u) &lt; ~~s~~",
 		       "\\# a\\|b \\*c\\* warmup_s=3 \\_x\\_ \\<b> \\`d\\` \\\\ -1..+2 a->b "
 		       "\\[l\\](u) \\&lt; \\~\\~s\\~\\~");
@@ -164,7 +158,6 @@ static void check_nearest(const char *word, const char *want)
 
 static void finds_the_nearest(void **state)
 {
-	(void)state;
 	check_nearest("rb-custom", "rb-custom");
 	check_nearest("rb-custon", "rb-custom"); /* substitution */
 	check_nearest("rb-custm", "rb-custom"); /* deletion */

@@ -58,7 +58,6 @@ static void published_permeability(void **state)
 	struct utest t = test(at_term, 10, weeks_12_26, 5);
 	struct utest_shift s = shift(weeks_12_26, 5, at_term, 10);
 
-	(void)state;
 	assert_int_equal(t.method, UTEST_EXACT);
 	assert_true(10 * 5 - t.u == 35);
 	assert_published(t.p, 0.2544, 4);
@@ -81,7 +80,6 @@ static void published_tortoise_and_hare(void **state)
 {
 	static const double tortoise[] = { 1, 7, 8, 9, 10, 11 }, hare[] = { 2, 3, 4, 5, 6, 12 };
 
-	(void)state;
 	/* The rank counts from the winner: a tortoise beats a hare where its rank is smaller. */
 	assert_true(test(tortoise, 6, hare, 6).u == 11);
 	assert_true(test(hare, 6, tortoise, 6).u == 25);
@@ -97,7 +95,6 @@ static void published_age_at_diagnosis(void **state)
 	static const double males[] = { 19, 22, 16, 29, 24 }, females[] = { 20, 11, 17, 12 };
 	struct utest t = test(females, 4, males, 5);
 
-	(void)state;
 	assert_true(t.u == 17);
 	assert_true(test(males, 5, females, 4).u == 3);
 	assert_published(t.p, 0.1111111111111111, 15);
@@ -118,7 +115,6 @@ static void published_blood_pressure_with_ties(void **state)
 	struct utest t = test(control, 11, treated, 4);
 	struct utest_shift s = shift(control, 11, treated, 4);
 
-	(void)state;
 	assert_int_equal(t.method, UTEST_EXACT_TIES);
 	assert_published(t.p, 0.0989, 4);
 	assert_true(s.estimate == 9.5);
@@ -139,7 +135,6 @@ static void published_scores_with_ties(void **state)
 	static const double n[] = { 3, 4, 5, 2, 3, 2, 1, 5, 4, 3 };
 	struct utest t = test(y, 10, n, 10);
 
-	(void)state;
 	assert_int_equal(t.method, UTEST_EXACT_TIES);
 	assert_true(100 - t.u == 20);
 	assert_published(t.p, 0.0207, 4);
@@ -158,7 +153,6 @@ static void published_rotating_rats(void **state)
 	double control[12];
 	struct utest t;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(control); i++)
 		control[i] = 300;
 	t = test(drug, 12, control, 12);
@@ -179,7 +173,6 @@ static void published_ozone(void **state)
 					 59, 23, 31, 44, 21, 9,	 45,  168, 73,	76, 118, 84, 85 };
 	struct utest t;
 
-	(void)state;
 	assert_int_equal(utest_normal(august, 26, may, 26, true, &t), 0);
 	assert_true(26 * 26 - t.u == 26 * 26 - 127.5);
 	assert_published(t.p, 0.0001208, 7);
@@ -255,7 +248,6 @@ static void exact_without_ties(void **state)
 {
 	static const double pool[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 };
 
-	(void)state;
 	check_is_exact(pool, 1, 1);
 	check_is_exact(pool, 1, 6);
 	check_is_exact(pool, 4, 4);
@@ -270,7 +262,6 @@ static void exact_with_ties(void **state)
 	static const double two_values[] = { 0, 0, 0, 0, 0, 0, 0, 1, 1, 1 };
 	static const double all_equal[] = { 4, 4, 4, 4, 4, 4, 4, 4 };
 
-	(void)state;
 	check_is_exact(pool, 4, 4);
 	check_is_exact(pool, 3, 8);
 	check_is_exact(pool, 8, 3);
@@ -289,7 +280,6 @@ static void false_alarms_of_all_arrangements(void **state)
 	static const double pool[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 };
 	size_t n, i, alarms;
 
-	(void)state;
 	for (n = 3; n <= 8; n++) {
 		struct deal d = { .pool = pool, .m = n, .n = n };
 
@@ -311,7 +301,6 @@ static void sides_can_be_swapped(void **state)
 	struct utest_shift s = shift(at_term, 10, weeks_12_26, 5),
 			   back = shift(weeks_12_26, 5, at_term, 10);
 
-	(void)state;
 	assert_true(t.u + r.u == 50);
 	assert_true(t.p == r.p);
 	assert_true(s.estimate == -back.estimate);
@@ -324,7 +313,6 @@ static void only_ranks_count(void **state)
 	double y[] = { 11, 12, 13, 14 }, x[] = { 1, 2, 3, 4 };
 	double p = test(x, 4, y, 4).p;
 
-	(void)state;
 	/* 2 of the 70 ways are as extreme */
 	assert_published(p, 2 / 70.0, 15);
 	y[3] = 1e300;
@@ -340,7 +328,6 @@ static void large_samples_are_approximated(void **state)
 	struct utest t, exact;
 	size_t i;
 
-	(void)state;
 	/* Just about a difference; no ties. */
 	for (i = 0; i < 50; i++) {
 		x[i] = i;
@@ -368,7 +355,6 @@ static void all_equal_is_no_difference(void **state)
 	struct utest_shift s;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(x); i++)
 		x[i] = 7;
 	assert_true(test(x, 8, x, 8).p == 1);
@@ -383,7 +369,6 @@ static void refuses(void **state)
 	struct utest_shift s;
 	struct utest t;
 
-	(void)state;
 	assert_int_equal(utest(v, 0, v, 2, &t), -EINVAL);
 	assert_int_equal(utest(v, 2, v, 0, &t), -EINVAL);
 	assert_int_equal(utest(v, 4, v, 2, &t), -EINVAL);
@@ -402,7 +387,6 @@ static void shift_of_small_samples(void **state)
 	static const double x[] = { 1, 2, 4, 8 }, y[] = { 3, 5, 9, 20 };
 	struct utest_shift s;
 
-	(void)state;
 	/*
 	 * Differences, sorted: -5 -3 -1 1 1 1 2 3 4 5 7 8 12 16 18 19: the median is between 3 and 4.
 	 * P(U <= 0) = 1/70 < 0.025 <= P(U <= 1): the interval goes from first to last.
@@ -424,7 +408,6 @@ static void shift_with_infinite_values(void **state)
 	static const double y[] = { 1, 2, 3, 4 };
 	struct utest_shift s;
 
-	(void)state;
 	s = shift(x, 4, x, 4);
 	assert_true(s.estimate == 0 && s.low == 0 && s.high == 0);
 	s = shift(x, 4, y, 4);
@@ -472,7 +455,6 @@ static void interval_agrees_with_test(void **state)
 	unsigned short seed[3] = { 1, 2, 3 };
 	size_t m, n;
 
-	(void)state;
 	for (m = 4; m <= 10; m++)
 		for (n = 4; n <= 10; n++)
 			check_agreement(seed, m, n, 60);
@@ -523,7 +505,6 @@ static void simulated_false_alarms(void **state)
 	unsigned short seed[3] = { 1, 1, 1 };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct rates r = simulate(seed, cases[i].runs, 0);
 		double sd = sqrt(cases[i].level * (1 - cases[i].level) / SIMULATIONS);
@@ -543,7 +524,6 @@ static void simulated_power(void **state)
 	struct rates up = simulate(seed, 8, 0.1), down = simulate(seed, 8, -0.1),
 		     small = simulate(seed, 8, 0.03);
 
-	(void)state;
 	print_message("# 8 runs a side, 3 %% noise: +10 %% found in %.2f %%, -10 %% in %.2f %%, "
 		      "+3 %% in %.1f %%\n",
 		      100 * up.alarms, 100 * down.alarms, 100 * small.alarms);
@@ -560,7 +540,6 @@ static void least_p(void **state)
 	const double x[] = { 1, 2, 3, 4, 5, 6 }, y[] = { 11, 12, 13, 14 };
 	struct utest t;
 
-	(void)state;
 	assert_true(fabs(utest_least_p(4, 4) - 1 / 35.) < 1e-15);
 	assert_true(fabs(utest_least_p(8, 8) - 1 / 6435.) < 1e-17);
 	assert_true(utest_least_p(1, 1) == 1);

@@ -47,7 +47,6 @@ static void capabilities(void **state)
 {
 	struct why_facts f = nothing_missing();
 
-	(void)state;
 	f.root = f.sys_admin = false;
 	strcpy(f.caps, "CAP_PERFMON");
 	assert_says(WHY_BPF, EPERM, &f, true,
@@ -79,7 +78,6 @@ static void namespaces(void **state)
 {
 	struct why_facts f = nothing_missing();
 
-	(void)state;
 	f.user_namespace = true;
 	/* There, capabilities are no help, nor is it the filter that most containers have. */
 	strcpy(f.caps, "CAP_BPF");
@@ -97,7 +95,6 @@ static void seccomp(void **state)
 {
 	struct why_facts f = nothing_missing();
 
-	(void)state;
 	f.seccomp = true;
 	assert_says(WHY_BPF, EPERM, &f, true,
 		    "a seccomp filter is active, which may forbid it: " OUTSIDE);
@@ -123,7 +120,6 @@ static void no_such_call(void **state)
 {
 	struct why_facts f = nothing_missing();
 
-	(void)state;
 	assert_says(WHY_BPF, ENOSYS, &f, true,
 		    "this kernel is built without bpf(2): it takes CONFIG_BPF_SYSCALL");
 	assert_says(WHY_PERF, ENOSYS, &f, true,
@@ -136,7 +132,6 @@ static void paranoid_perf(void **state)
 {
 	struct why_facts f = nothing_missing();
 
-	(void)state;
 	f.root = f.sys_admin = false;
 	f.perf_paranoid = 3;
 	assert_says(WHY_PERF, EACCES, &f, true,
@@ -154,7 +149,6 @@ static void locked_memory_of_old_kernels(void **state)
 {
 	struct why_facts f = nothing_missing();
 
-	(void)state;
 	f.memlock_counts = true;
 	f.memlock = 64 * 1024;
 	assert_says(WHY_BPF, EPERM, &f, true,
@@ -171,7 +165,6 @@ static void lockdown_and_modules(void **state)
 {
 	struct why_facts f = nothing_missing();
 
-	(void)state;
 	strcpy(f.modules, "lockdown,capability,bpf");
 	assert_says(WHY_BPF, EPERM, &f, true,
 		    "a security policy of this machine forbids it (modules: "
@@ -194,7 +187,6 @@ static void tracefs(void **state)
 {
 	struct why_facts f = nothing_missing();
 
-	(void)state;
 	assert_says(WHY_TRACEFS, EACCES, &f, true,
 		    "tracefs is not for this user to read: run it as root, or mount -o "
 		    "remount,mode=750,gid=100 /sys/kernel/tracing");
@@ -221,7 +213,6 @@ static void limits(void **state)
 	struct why_facts f = nothing_missing();
 	enum why_step step;
 
-	(void)state;
 	for (step = WHY_BPF; step <= WHY_OTHER; step++) {
 		assert_says(step, EMFILE, &f, false, "raise ulimit -n, which is 1024");
 		assert_says(step, ENFILE, &f, false, "raise sysctl fs.file-max");
@@ -258,7 +249,6 @@ static void plain_failures(void **state)
 	struct why_facts f = nothing_missing();
 	size_t i;
 
-	(void)state;
 	f.seccomp = f.user_namespace = true;
 	strcpy(f.lockdown, "confidentiality");
 	for (i = 0; i < ARRAY_SIZE(errs); i++)
@@ -275,7 +265,6 @@ static void small_buffers_are_kept_to(void **state)
 	struct why_facts f = nothing_missing();
 	char buf[16];
 
-	(void)state;
 	f.user_namespace = true;
 	memset(buf, 'x', sizeof(buf));
 	assert_true(why_explain(WHY_BPF, EPERM, &f, buf, 4));
@@ -289,7 +278,6 @@ static void looking(void **state)
 	struct why_facts f;
 	int step;
 
-	(void)state;
 	for (step = WHY_BPF; step <= WHY_OTHER; step++) {
 		why_look(step, -EPERM, &f);
 		assert_true(f.files > 0);
@@ -303,7 +291,6 @@ static void errno_in_words(void **state)
 {
 	int err;
 
-	(void)state;
 	assert_string_equal(why_errno(EPERM), "Operation not permitted");
 	assert_string_equal(why_errno(-ENOENT), "No such file or directory");
 	assert_string_equal(why_errno(-524), "Operation not supported (ENOTSUPP)");

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Lines of figures, as scripts parse them; and the two kinds of result that many benchmarks share.
+ */
+#ifndef LIB_CLI_LINES_H
+#define LIB_CLI_LINES_H
+
+#include <stdio.h>
+
+#include "lib/run/figures.h"
+
+/* Records or calls that succeed, and those that the kernel refuses: write rows HITS and DROPS. */
+extern const struct report report_hits_drops;
+enum { HITS, DROPS };
+
+/* Operations, and the time of one: write row OPS. */
+extern const struct report report_ops;
+enum { OPS };
+
+/* The line of sample number @iter, which was to last @interval_ns. */
+void lines_progress(FILE *out, const struct report *report, int iter, uint64_t interval_ns,
+		    const struct sample *s, int producers);
+
+/*
+ * The Summary line over @n samples, or runs. Returns 0; -ENODATA where they make no figure, with
+ * nothing printed; or another -errno.
+ */
+int lines_summary(FILE *out, const struct report *report, const struct sample *samples, size_t n,
+		  int producers);
+
+#endif /* LIB_CLI_LINES_H */

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/cli/lines.h"
+#include "lib/cli/message.h"
+#include "lib/cli/view.h"
+#include "lib/machine.h"
+#include "lib/run/services.h"
+#include "lib/run/signals.h"
+#include "lib/sysctl.h"
+#include "lib/util.h"
+
+#define STEAL_WARN_PCT 1.0
+
+/* ---- while it runs */
+
+#define CLEAR_LINE "\r\033[K"
+#define SECOND_NS  1000000000ULL
+
+static void clear_progress(struct view *view)
+{
+	if (view->shown_ns)
+		fputs(CLEAR_LINE, stderr);
+	view->shown_ns = 0;
+}
+
+/* Only for a user at a terminal, who waits; a script or a log never sees it. */
+static void on_progress(void *ctx, const char *what, double fraction)
+{
+	struct view *view = ctx;
+	uint64_t now = now_ns();
+
+	if (view->job->cfg->quiet || now - view->start_ns < SECOND_NS ||
+	    now - view->shown_ns < SECOND_NS / 10 || !isatty(STDERR_FILENO))
+		return;
+	fprintf(stderr, CLEAR_LINE "%s: %3.0f %%", what, 100 * fraction);
+	view->shown_ns = now;
+}
+
+static void report_trigger(struct view *view, const struct bench_trigger *trigger)
+{
+	const bool verbose = view->job->cfg->verbose;
+
+	if (view->triggered || !trigger->fallback[0])
+		return;
+	view->triggered = true;
+	note("%s %s (%s)%s", trigger->verb, trigger->name,
+	     verbose ? trigger->reasons : trigger->fallback, verbose ? "" : "; -v for details");
+}
+
+static void on_started(void *ctx, const struct bench_run *run)
+{
+	struct view *view = ctx;
+
+	clear_progress(view);
+	report_trigger(view, &run->trigger);
+	if (!run->cfg->quiet)
+		fprintf(view->out, "Benchmark '%s' started.\n", run->bench->name);
+}
+
+/*
+ * The reader of what we print may leave it in the pipe until that is full. Then a run waits, but
+ * not past a signal: that does not interrupt a write of this thread.
+ */
+static bool may_print(FILE *out)
+{
+	struct pollfd fd = { .fd = fileno(out), .events = POLLOUT };
+
+	while (!poll(&fd, 1, 100))
+		if (signals_caught())
+			return false;
+	return true;
+}
+
+static void on_sampled(void *ctx, int iter, const struct sample *s)
+{
+	const struct view *view = ctx;
+	const struct bench_config *cfg = view->job->cfg;
+
+	if (!cfg->quiet && may_print(view->out))
+		lines_progress(view->out, view->job->bench->report, iter,
+			       cfg->interval_ms * 1000000ULL, s, cfg->producers);
+}
+
+struct bench_watch view_watch(struct view *view)
+{
+	return (struct bench_watch){
+		.ctx = view,
+		.progress = on_progress,
+		.started = on_started,
+		.sampled = on_sampled,
+	};
+}
+
+void view_begin(struct view *view)
+{
+	view->start_ns = now_ns();
+	if (!view->job->cfg->quiet)
+		fprintf(view->out, "Setting up benchmark '%s'...\n", view->job->bench->name);
+}
+
+void view_end(struct view *view)
+{
+	clear_progress(view);
+}
+
+/* ---- before */
+
+/* CPUs that the threads of the run have to share. */
+static int usable_cpus(const struct bench_config *cfg)
+{
+	struct cpuset allowed = {}, used = {};
+	int nr = 0, role, i, k, cpu;
+
+	if (cpuset_allowed(&allowed))
+		return 0;
+	if (!cfg->affinity) {
+		nr = allowed.cnt;
+		goto out;
+	}
+	used.cpus = calloc(cfg->producers + cfg->consumers, sizeof(*used.cpus));
+	for (role = 0; used.cpus && role < BENCH_NR_ROLES; role++) {
+		for (i = 0; i < (role == BENCH_CONSUMER ? cfg->consumers : cfg->producers); i++) {
+			cpu = bench_run_cpu(cfg, &allowed, role, i);
+			for (k = 0; k < used.cnt && used.cpus[k] != cpu; k++)
+				;
+			if (k == used.cnt)
+				used.cpus[used.cnt++] = cpu;
+		}
+	}
+	nr = used.cnt;
+out:
+	cpuset_free(&allowed);
+	cpuset_free(&used);
+	return nr;
+}
+
+void view_warn_of_threads(const struct bench_config *cfg)
+{
+	long long threads = cfg->producers + cfg->consumers;
+	int cpus = usable_cpus(cfg);
+
+	if (cpus && threads > cpus)
+		warning("%lld threads on %d CPU%s: they preempt each other", threads, cpus,
+			cpus == 1 ? "" : "s");
+}
+
+/*
+ * For programs of all users, root's too; where only root may read it, other users get no warning.
+ */
+static bool jit_is_hardened(void)
+{
+	return sysctl_read("net/core/bpf_jit_harden", 0) == 2;
+}
+
+void view_warn_of_machine(bool uses_bpf)
+{
+	struct machine_fact facts[MACHINE_NR_FACTS];
+	const char *governor;
+	size_t nr;
+
+	nr = machine_facts(facts, MACHINE_NR_FACTS);
+	if (uses_bpf && bench_jit_is_off())
+		warning("the BPF JIT is off: programs are interpreted; sysctl net.core.bpf_jit_enable=1");
+	else if (uses_bpf && jit_is_hardened())
+		warning("the BPF JIT blinds constants, which makes programs slower: sysctl net.core.bpf_jit_harden=1 or 0");
+	governor = machine_fact_value(facts, nr, "governor");
+	if (governor && strcmp(governor, "unknown") && strcmp(governor, "performance"))
+		warning("CPU frequency governor is '%s', not 'performance'", governor);
+}
+
+/* ---- after */
+
+static int print_summary(const struct view *view, const struct sample *samples, size_t n)
+{
+	const struct bench_job *job = view->job;
+	const struct report *report = job->bench->report;
+	struct sample total = samples_merge(report, samples, n);
+	int err;
+
+	fflush(stderr); /* the summary comes last where both go to one place */
+	err = lines_summary(view->out, report, samples, n, job->cfg->producers);
+	if (!err)
+		return BENCH_EXIT_OK;
+	if (err == -ENODATA && report == &report_hits_drops && total.raw.v[DROPS])
+		complain("%s: failed: no hits in the measured time, and %" PRIu64 " drops",
+			 job->bench->name, total.raw.v[DROPS]);
+	else if (err == -ENODATA)
+		complain("%s: failed: nothing happened in the measured time", job->bench->name);
+	else
+		complain("%s: failed: cannot sum up: %s", job->bench->name, strerror(-err));
+	return BENCH_EXIT_FAILED;
+}
+
+static void warn_of_precision(const struct bench_config *cfg, const struct bench_result *res)
+{
+	if (!cfg->precision_pct || res->signal || res->precise)
+		return;
+	if (isnan(res->ci_pct))
+		warning("±%g %% was not reached in %lld s: too few samples to tell (%zu): try --interval 100",
+			cfg->precision_pct, cfg->duration_s, res->nr_samples - res->nr_warmup);
+	else
+		warning("±%g %% was not reached in %lld s: ±%.2g %% was", cfg->precision_pct,
+			cfg->duration_s, res->ci_pct);
+}
+
+static void report_verification(const struct bench_result *res)
+{
+	if (res->conservation.prog_fd > 0)
+		note("verified: the kernel counts %" PRIu64 " runs too",
+		     res->conservation.kernel_runs);
+	else
+		note("--verify: there is no run count to hold this benchmark against");
+}
+
+static void warn_of_disturbances(const struct bench_config *cfg, const struct bench_result *res)
+{
+	if (res->have_noise && res->noise.steal_pct > STEAL_WARN_PCT)
+		warning("%.1f %% steal time: the hypervisor ran something else",
+			res->noise.steal_pct);
+	if (res->strayed_tid)
+		warning("a thread pinned to CPU %d ran elsewhere (was the CPU taken offline?)",
+			res->strayed_cpu);
+	if (cfg->verify && !cfg->quiet)
+		report_verification(res);
+	warn_of_precision(cfg, res);
+	if (res->nr_samples == res->nr_warmup + 1 && !cfg->quiet)
+		note("one sample only: it has no deviation");
+}
+
+/*
+ * Where the consumer limits, the rate of hits is that of the consumer, which users do not expect.
+ */
+static void report_drops(const struct bench_job *job, const struct sample *samples, size_t n)
+{
+	struct sample total;
+	double pct;
+
+	if (!job->bench->when_dropping || job->cfg->quiet)
+		return;
+	total = samples_merge(job->bench->report, samples, n);
+	pct = 100.0 * total.raw.v[DROPS] / (total.raw.v[HITS] + total.raw.v[DROPS] + 1.0);
+	if (pct > 10)
+		note("%.0f %% were dropped: the consumer is the limit; %s", pct,
+		     job->bench->when_dropping);
+}
+
+int view_result(const struct view *view, const struct bench_result *res)
+{
+	const struct bench_config *cfg = view->job->cfg;
+	const struct sample *samples = res->samples + res->nr_warmup;
+	size_t n = res->nr_samples - res->nr_warmup, i;
+	double seconds = 0;
+
+	for (i = 0; i < n; i++)
+		seconds += samples[i].dt_ns / 1e9;
+	if (res->signal)
+		warning("cut short by %s after %.1f of %lld measured seconds",
+			signals_name(res->signal), seconds, cfg->duration_s);
+	warn_of_disturbances(cfg, res);
+	if (!n) {
+		complain("no full sample: nothing was measured");
+		return BENCH_EXIT_FAILED;
+	}
+	report_drops(view->job, samples, n);
+	return print_summary(view, samples, n);
+}
+
+int view_runs(const struct view *view, const struct sample *runs, size_t n)
+{
+	if (!view->job->cfg->quiet)
+		fprintf(view->out, "Over %zu run%s of '%s':\n", n, n == 1 ? "" : "s",
+			view->job->bench->name);
+	return print_summary(view, runs, n);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a run is given, and what comes of it. */
+#ifndef LIB_RUN_JOB_H
+#define LIB_RUN_JOB_H
+
+#include "lib/run/benchmark.h"
+#include "lib/run/noise.h"
+
+/* What a run is to be of. */
+struct bench_job {
+	const struct bench *bench;
+	const struct bench_config *cfg; /* checked */
+	const void *params; /* the family's options as parsed */
+};
+
+/* What came of a run. Owned by the caller; freed by bench_result_free(). */
+struct bench_result {
+	struct sample *samples; /* all of them, in order */
+	size_t nr_samples;
+	size_t nr_warmup; /* the first ones, which do not count */
+	int signal; /* that cut it short; 0: none did */
+	bool precise; /* it ended early, for the mean is known as well as asked */
+	double ci_pct; /* half the mean's 95 % interval, in percent of it; NAN: not known */
+	struct bench_trigger trigger;
+	struct cpuset allowed; /* what the process could use when the threads were placed */
+	struct noise noise; /* during the measured time */
+	bool have_noise;
+	int strayed_tid; /* a pinned thread seen on another CPU than its own; 0: none */
+	int strayed_cpu;
+	struct bench_conservation conservation; /* nr_counts, prog_fd: what of it is filled in */
+	uint64_t setup_ns; /* from the start of the set-up to the start of the threads */
+};
+
+/* CPU that thread @idx of @role is pinned to; -1: none. @allowed: what the process may use. */
+int bench_run_cpu(const struct bench_config *cfg, const struct cpuset *allowed,
+		  enum bench_role role, int idx);
+
+void bench_result_free(struct bench_result *res);
+
+#endif /* LIB_RUN_JOB_H */

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "lib/run/signals.h"
+#include "lib/util.h"
+
+/* clang-format off */
+static const struct {
+	int sig;
+	const char *name;
+} stop_signals[] = {
+	{ SIGINT, "SIGINT" },
+	{ SIGTERM, "SIGTERM" },
+	{ SIGHUP, "SIGHUP" },
+	{ SIGQUIT, "SIGQUIT" },
+	{ SIGXCPU, "SIGXCPU" },
+	{ SIGUSR1, "SIGUSR1" },
+	{ SIGUSR2, "SIGUSR2" },
+};
+/* clang-format on */
+
+static struct {
+	pthread_mutex_t lock; /* held while a signal is handled, and for the next two */
+	enum { END_PROCESS, TELL_AND_EXIT, CATCH } mode;
+	void (*fn)(void *ctx, int sig);
+	void *ctx;
+	int caught; /* atomic */
+	pthread_t main, receiver;
+	bool started;
+} state = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+const char *signals_name(int sig)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(stop_signals); i++)
+		if (stop_signals[i].sig == sig)
+			return stop_signals[i].name;
+	return "a signal";
+}
+
+int signals_caught(void)
+{
+	return __atomic_load_n(&state.caught, __ATOMIC_ACQUIRE);
+}
+
+static void die_of(int sig)
+{
+	sigset_t set;
+
+	signal(sig, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	raise(sig);
+}
+
+/* With the lock held, which is kept where the process ends. */
+static void act(int sig)
+{
+	if (state.mode == END_PROCESS)
+		die_of(sig);
+	if (state.mode == TELL_AND_EXIT) {
+		state.fn(state.ctx, sig);
+		_exit(128 + sig);
+	}
+	pthread_kill(state.main, SIGALRM);
+}
+
+static void handle(int sig)
+{
+	pthread_mutex_lock(&state.lock);
+	if (signals_caught())
+		die_of(sig);
+	__atomic_store_n(&state.caught, sig, __ATOMIC_RELEASE);
+	act(sig);
+	pthread_mutex_unlock(&state.lock);
+}
+
+static void *receive(void *arg)
+{
+	const sigset_t *set = arg;
+	int sig;
+
+	for (;;) {
+		sig = sigwaitinfo(set, NULL);
+		if (sig > 0)
+			handle(sig);
+	}
+	return NULL;
+}
+
+static bool is_ignored(int sig)
+{
+	struct sigaction action;
+
+	return !sigaction(sig, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
+int signals_start(void)
+{
+	static sigset_t set;
+	sigset_t blocked;
+	size_t i;
+	int err;
+
+	sigemptyset(&set);
+	for (i = 0; i < ARRAY_SIZE(stop_signals); i++) {
+		if (stop_signals[i].sig == SIGHUP && is_ignored(SIGHUP))
+			continue;
+		/* A shell without job control has some of them ignored in the background. */
+		signal(stop_signals[i].sig, SIG_DFL);
+		sigaddset(&set, stop_signals[i].sig);
+	}
+	blocked = set;
+	sigaddset(&blocked, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &blocked, NULL);
+	state.main = pthread_self();
+	err = pthread_create(&state.receiver, NULL, receive, &set);
+	state.started = !err;
+	return -err;
+}
+
+static void set_mode(int mode, void (*fn)(void *ctx, int sig), void *ctx)
+{
+	pthread_mutex_lock(&state.lock);
+	state.mode = mode;
+	state.fn = fn;
+	state.ctx = ctx;
+	/* One that was caught just now, before the mode changed. */
+	if (signals_caught())
+		act(signals_caught());
+	pthread_mutex_unlock(&state.lock);
+}
+
+void signals_forget(void)
+{
+	__atomic_store_n(&state.caught, 0, __ATOMIC_RELEASE);
+}
+
+void signals_end_process(void)
+{
+	set_mode(END_PROCESS, NULL, NULL);
+}
+
+void signals_tell_and_exit(void (*fn)(void *ctx, int sig), void *ctx)
+{
+	set_mode(TELL_AND_EXIT, fn, ctx);
+}
+
+void signals_catch(void)
+{
+	set_mode(CATCH, NULL, NULL);
+}
+
+void signals_set_realtime(bool on)
+{
+	struct sched_param param = { .sched_priority = on ? sched_get_priority_min(SCHED_FIFO) :
+							    0 };
+
+	if (state.started)
+		pthread_setschedparam(state.receiver, on ? SCHED_FIFO : SCHED_OTHER, &param);
+}
