@@ -15,6 +15,7 @@
 
 #include "lib/bpf/bpflog.h"
 #include "lib/cli/args.h"
+#include "lib/cli/check.h"
 #include "lib/cli/help.h"
 #include "lib/cli/message.h"
 #include "lib/cli/output.h"
@@ -86,83 +87,12 @@ static int compare(const struct args *args)
 	ret = compare_files(paths, args->nr_words + 1, &opts, stdout, &slower, err, sizeof(err));
 	if (ret) {
 		complain("%s", err);
-		return ret == -EINVAL ? BENCH_EXIT_USAGE : BENCH_EXIT_FAILED;
+		if (ret == -EINVAL)
+			return BENCH_EXIT_USAGE;
+		/* For git bisect run: neither good nor bad. */
+		return opts.fail_on_slower ? BENCH_EXIT_UNJUDGED : BENCH_EXIT_FAILED;
 	}
 	return slower ? BENCH_EXIT_FAILED : BENCH_EXIT_OK;
-}
-
-/* ---- checks that need more than one argument, or the machine */
-
-static int check_cpus(const char *opt, const struct cpuset *asked, struct bench_err *err)
-{
-	struct cpuset online = {}, allowed = {};
-	char have[256] = "";
-	int cpu, ret = 0;
-
-	if (!asked->cnt)
-		return 0;
-	if (cpuset_online(&online) || cpuset_allowed(&allowed)) {
-		ret = bench_failed(err, 0, "cannot find out which CPUs there are");
-		goto out;
-	}
-	cpu = cpuset_first_missing(asked, &online);
-	if (cpu >= 0) {
-		cpuset_format(&online, have, sizeof(have));
-		ret = bench_refused(err, "--%s: CPU %d is not online; online are %s", opt, cpu,
-				    have);
-		goto out;
-	}
-	cpu = cpuset_first_missing(asked, &allowed);
-	if (cpu >= 0) {
-		cpuset_format(&allowed, have, sizeof(have));
-		ret = bench_refused(err,
-				    "--%s: CPU %d may not be used by this process; it may use %s",
-				    opt, cpu, have);
-	}
-out:
-	cpuset_free(&online);
-	cpuset_free(&allowed);
-	return ret;
-}
-
-static int check_consumers(const struct bench_job *job, struct bench_config *cfg,
-			   struct bench_err *err)
-{
-	const struct bench *bench = job->bench;
-	int need = bench_consumers(job);
-
-	if (!need && cfg->consumers > 1 && !bench->any_consumers)
-		return bench_refused(err,
-				     "-c, --consumers: invalid value '%lld': %s has no consumer: "
-				     "expected 0 or 1",
-				     cfg->consumers, bench->name);
-	if (!need && cfg->consumers > 1 && !cfg->quiet)
-		note("%s has no consumers: -c %lld has no effect", bench->name, cfg->consumers);
-	if (need && cfg->consumers >= 0 && cfg->consumers != need)
-		return bench_refused(err, "-c, --consumers: invalid value '%lld': %s has %d",
-				     cfg->consumers, bench->name, need);
-	cfg->consumers = need;
-	return 0;
-}
-
-static int check_job(struct chosen *c, struct bench_err *err)
-{
-	struct bench_config *cfg = &c->cfg;
-	int ret;
-
-	if (cfg->interval_ms > cfg->duration_s * 1000)
-		return bench_refused(err,
-				     "--interval: invalid value '%lld': longer than the measured "
-				     "time, %lld s",
-				     cfg->interval_ms, cfg->duration_s);
-	if (cfg->prod_cpus.cnt || cfg->cons_cpus.cnt)
-		cfg->affinity = true;
-	ret = check_cpus("prod-affinity", &cfg->prod_cpus, err);
-	if (!ret)
-		ret = check_cpus("cons-affinity", &cfg->cons_cpus, err);
-	if (!ret)
-		ret = check_consumers(&c->job, cfg, err);
-	return ret ? ret : bench_check(&c->job, err);
 }
 
 /* ---- runs */
@@ -325,7 +255,7 @@ static int check_all(struct args *args)
 		struct chosen *c = &args->chosen[i];
 
 		err = (struct bench_err){};
-		if (!check_job(c, &err)) {
+		if (!check_chosen(c, &err)) {
 			usable++;
 			continue;
 		}

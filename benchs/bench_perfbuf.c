@@ -15,6 +15,7 @@
 struct perf_ctx {
 	struct buffers b; /* first */
 	struct perfbuf_bpf *skel;
+	struct cpuset cpus; /* that have a buffer */
 	struct perf_buffer *libbpf_pb; /* what the benchmark consumes by: this, or the following */
 	struct perfbuf *perfbufs;
 	size_t nr_perfbufs;
@@ -104,23 +105,43 @@ static struct perf_event_attr pb_attr(const struct buffer_params *params)
 	};
 }
 
+/*
+ * The CPUs that programs can run on, as the kernel lists them: by opening an event on each. A file that
+ * a container made up, or the mask of this process, would miss some, whose records were then dropped.
+ * @cpus is to be freed by cpuset_free().
+ */
+static int find_cpus(struct bench_run *run, struct cpuset *cpus)
+{
+	struct perf_event_attr attr = pb_attr(run->params);
+	int cpu, fd, *grown;
+
+	*cpus = (struct cpuset){};
+	for (cpu = 0;; cpu++) {
+		fd = syscall(__NR_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		if (fd < 0 && errno == ENODEV)
+			continue; /* offline */
+		if (fd < 0 && errno == EINVAL && cpus->cnt)
+			return 0; /* beyond the last one */
+		if (fd < 0)
+			return bench_step_error(&run->err, WHY_PERF, errno,
+						"cannot open a perf event");
+		close(fd);
+		grown = realloc(cpus->cpus, (cpus->cnt + 1) * sizeof(*grown));
+		if (!grown)
+			return bench_failed(&run->err, ENOMEM, "cannot list the CPUs");
+		cpus->cpus = grown;
+		cpus->cpus[cpus->cnt++] = cpu;
+	}
+}
+
 /* May this user have the perf events that a perf buffer is made of? */
 static int probe_perf_event(struct bench_run *run)
 {
-	struct perf_event_attr attr = pb_attr(run->params);
-	struct cpuset online = {};
-	int fd, ret;
+	struct cpuset cpus;
+	int err = find_cpus(run, &cpus);
 
-	ret = cpuset_online(&online);
-	if (ret)
-		return bench_failed(&run->err, ret, "cannot find out which CPUs are online");
-	fd = syscall(__NR_perf_event_open, &attr, -1, online.cpus[0], -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		ret = bench_step_error(&run->err, WHY_PERF, errno, "cannot open a perf event");
-	else
-		close(fd);
-	cpuset_free(&online);
-	return ret;
+	cpuset_free(&cpus);
+	return err;
 }
 
 static int pb_probe(struct bench_run *run)
@@ -152,6 +173,7 @@ static void pb_teardown(struct bench_run *run)
 			perfbuf_close(&ctx->perfbufs[i]);
 		free(ctx->perfbufs);
 		perfbuf_bpf__destroy(ctx->skel);
+		cpuset_free(&ctx->cpus);
 	}
 	buffers_free(run);
 }
@@ -172,6 +194,9 @@ static struct perf_ctx *set_up_prog(struct bench_run *run)
 	}
 	skel->rodata->batch_cnt = params->batch_cnt;
 	skel->rodata->record_size = params->record_size;
+	if (find_cpus(run, &ctx->cpus))
+		return NULL;
+	bpf_map__set_max_entries(skel->maps.perfbuf, ctx->cpus.cpus[ctx->cpus.cnt - 1] + 1);
 	if (bench_attach_prepare(run, skel->obj) || bench_load(run, skel->skeleton))
 		return NULL;
 	ctx->b.slots = skel->bss->cpu_slots;
@@ -210,14 +235,17 @@ static int pb_libbpf_setup(struct bench_run *run)
 	const struct buffer_params *params = run->params;
 	struct perf_event_attr attr = pb_attr(params);
 	struct perf_ctx *ctx = set_up_prog(run);
+	LIBBPF_OPTS(perf_buffer_raw_opts, opts);
 	size_t i;
 	int err;
 
 	if (!ctx)
 		return -EIO;
+	opts.cpu_cnt = ctx->cpus.cnt;
+	opts.cpus = opts.map_keys = ctx->cpus.cpus;
 	ctx->libbpf_pb = perf_buffer__new_raw(bpf_map__fd(ctx->skel->maps.perfbuf),
 					      params->pb_pages, &attr, pb_libbpf_record,
-					      ctx->b.consumed, NULL);
+					      ctx->b.consumed, &opts);
 	if (!ctx->libbpf_pb)
 		return pb_map_error(run, -errno);
 	if (params->consume.how == CONSUME_EPOLLET) {
@@ -275,7 +303,6 @@ static int pb_custom_open_cpu(struct bench_run *run, struct perf_ctx *ctx, int c
 static int pb_custom_setup(struct bench_run *run)
 {
 	struct perf_ctx *ctx = set_up_prog(run);
-	struct cpuset online = {};
 	int err, i;
 
 	if (!ctx)
@@ -283,15 +310,12 @@ static int pb_custom_setup(struct bench_run *run)
 	err = buffers_epoll_setup(run);
 	if (err)
 		return err;
-	err = cpuset_online(&online);
-	if (err)
-		return bench_failed(&run->err, err, "cannot find out which CPUs are online");
-	ctx->perfbufs = calloc(online.cnt, sizeof(*ctx->perfbufs));
+	ctx->perfbufs = calloc(ctx->cpus.cnt, sizeof(*ctx->perfbufs));
 	if (!ctx->perfbufs)
-		err = bench_failed(&run->err, ENOMEM, "cannot set up %d perf buffers", online.cnt);
-	for (i = 0; !err && i < online.cnt; i++)
-		err = pb_custom_open_cpu(run, ctx, online.cpus[i]);
-	cpuset_free(&online);
+		err = bench_failed(&run->err, ENOMEM, "cannot set up %d perf buffers",
+				   ctx->cpus.cnt);
+	for (i = 0; !err && i < ctx->cpus.cnt; i++)
+		err = pb_custom_open_cpu(run, ctx, ctx->cpus.cpus[i]);
 	return err ? err : bench_attach(run, ctx->skel->obj);
 }
 

@@ -5,10 +5,13 @@
 #include "lib/cpuset.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define ONLINE_PATH "/sys/devices/system/cpu/online"
 
@@ -170,6 +173,90 @@ int cpuset_online(struct cpuset *set)
 {
 	/* sysfs is missing in many containers and in a bare initramfs */
 	return parse_file(ONLINE_PATH, set) ? cpuset_allowed(set) : 0;
+}
+
+int cpuset_limit(void)
+{
+	unsigned char mask[(CPUSET_MAX + 1) / 8];
+	long bytes = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask);
+
+	/* The C library hides that the kernel returns the length of its masks. */
+	return bytes > 0 ? 8 * bytes : CPUSET_MAX + 1;
+}
+
+int cpuset_try(int cpu)
+{
+	size_t size = CPU_ALLOC_SIZE(CPUSET_MAX + 1);
+	cpu_set_t *before = CPU_ALLOC(CPUSET_MAX + 1), *one = CPU_ALLOC(CPUSET_MAX + 1);
+	int err = before && one ? 0 : -ENOMEM;
+
+	if (!err && sched_getaffinity(0, size, before))
+		err = -errno;
+	if (!err) {
+		CPU_ZERO_S(size, one);
+		CPU_SET_S(cpu, size, one);
+		err = sched_setaffinity(0, size, one) ? -errno : 0;
+		sched_setaffinity(0, size, before);
+	}
+	CPU_FREE(before);
+	CPU_FREE(one);
+	return err;
+}
+
+/* Those on the core of @cpu; empty where sysfs does not tell. */
+static void read_siblings(const char *root, int cpu, struct cpuset *siblings)
+{
+	char path[PATH_MAX];
+
+	*siblings = (struct cpuset){ 0 };
+	snprintf(path, sizeof(path),
+		 "%s/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", root, cpu);
+	parse_file(path, siblings);
+}
+
+bool cpuset_share_core(const char *root, int a, int b)
+{
+	struct cpuset siblings;
+	bool shared;
+
+	read_siblings(root, a, &siblings);
+	shared = a != b && cpuset_has(&siblings, b);
+	cpuset_free(&siblings);
+	return shared;
+}
+
+/* How many of the CPUs before number @i are on its core. */
+static int siblings_before(const char *root, const struct cpuset *set, int i)
+{
+	struct cpuset siblings;
+	int k, nr = 0;
+
+	read_siblings(root, set->cpus[i], &siblings);
+	for (k = 0; k < i && siblings.cnt > 1; k++)
+		nr += cpuset_has(&siblings, set->cpus[k]);
+	cpuset_free(&siblings);
+	return nr;
+}
+
+void cpuset_spread(const char *root, struct cpuset *set)
+{
+	int *order = malloc(set->cnt * sizeof(*order)), *rank = malloc(set->cnt * sizeof(*rank));
+	int i, round, nr = 0;
+
+	if (!order || !rank) {
+		free(order);
+		free(rank);
+		return;
+	}
+	for (i = 0; i < set->cnt; i++)
+		rank[i] = siblings_before(root, set, i);
+	for (round = 0; nr < set->cnt; round++)
+		for (i = 0; i < set->cnt; i++)
+			if (rank[i] == round)
+				order[nr++] = set->cpus[i];
+	free(rank);
+	free(set->cpus);
+	set->cpus = order;
 }
 
 bool cpuset_has(const struct cpuset *set, int cpu)

@@ -38,6 +38,26 @@ int cpuset_allowed(struct cpuset *set);
  */
 int cpuset_online(struct cpuset *set);
 
+/*
+ * Lets the calling thread run on @cpu and nowhere else, and then again where it could before: may
+ * it? This asks the kernel, since masks and files tell only of defaults. Returns 0 or -errno.
+ */
+int cpuset_try(int cpu);
+
+/* No CPU of this kernel has this number or a higher one; the kernel's word, not that of /sys. */
+int cpuset_limit(void);
+
+/*
+ * Do both run on one core (SMT)? Where sysfs does not tell: no. @root: "" or, for tests, a folder.
+ */
+bool cpuset_share_core(const char *root, int a, int b);
+
+/*
+ * Changes the order of the CPUs, which is ascending else: the first CPU of each core, then the
+ * second of each. Without SMT it stays what it is.
+ */
+void cpuset_spread(const char *root, struct cpuset *set);
+
 /* Whether cpu is in the set. */
 bool cpuset_has(const struct cpuset *set, int cpu);
 

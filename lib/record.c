@@ -16,7 +16,7 @@
 /* Objects that every record has, and that may be looked into without a further check. */
 static const char *const sections[] = { "params", "config", "env" };
 
-static const char *const statuses[] = { "ok", "interrupted", "failed" };
+static const char *const statuses[] = { "ok", "interrupted", "paused", "failed" };
 
 /* A file that is no record at all may hold anything: none of it may reach a terminal. */
 static void make_printable(char *s)
@@ -294,8 +294,9 @@ static void find_fault(const json_t *record, char *fault, size_t size)
 		}
 	}
 	if (find_word(json_object_get(record, "status"), statuses, ARRAY_SIZE(statuses)) < 0)
-		snprintf(fault, size,
-			 "a record whose \"status\" is not \"ok\", \"interrupted\" or \"failed\"");
+		snprintf(
+			fault, size,
+			"a record whose \"status\" is none of \"ok\", \"interrupted\", \"paused\" and \"failed\"");
 	else if (record_is_ok(record))
 		find_result_fault(record, fault, size);
 }
@@ -439,6 +440,58 @@ static bool ends_within_line(int fd)
 	       pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n';
 }
 
+/*
+ * A part of a record was written: takes its @done bytes back, so that no torn line stays. Where
+ * another writer has appended since, ends the line at least. Returns why there was no room, as
+ * -errno.
+ */
+static int take_back(int fd, const char *rest, size_t len, size_t done)
+{
+	off_t end = lseek(fd, 0, SEEK_CUR);
+	struct stat st;
+	int err;
+
+	/* A short write does not say why it was: the next one does. */
+	err = write(fd, rest, len) < 0 ? -errno : -EIO;
+	if (end < 0 || fstat(fd, &st) || st.st_size != end || ftruncate(fd, end - done)) {
+		if (write(fd, "\n", 1) < 0)
+			return err;
+	}
+	return err;
+}
+
+int record_cut_torn(int fd, bool *cut)
+{
+	struct stat st;
+	char *text, *lf;
+	json_t *record;
+	size_t begin;
+	int err = 0;
+
+	*cut = false;
+	if (!ends_within_line(fd) || fstat(fd, &st))
+		return 0;
+	text = malloc(st.st_size);
+	if (!text)
+		return -ENOMEM;
+	if (pread(fd, text, st.st_size, 0) != st.st_size) {
+		free(text);
+		return -EIO;
+	}
+	lf = memrchr(text, '\n', st.st_size);
+	begin = lf ? lf + 1 - text : 0;
+	record = json_loadb(text + begin, st.st_size - begin, 0, NULL);
+	if (!record && is_cut_short(text + begin, st.st_size - begin, true)) {
+		*cut = true;
+		err = ftruncate(fd, begin) ? -errno : 0;
+	} else if (!record) {
+		err = -EBADMSG;
+	}
+	json_decref(record);
+	free(text);
+	return err;
+}
+
 int record_append(int fd, const json_t *record)
 {
 	/*
@@ -475,14 +528,8 @@ int record_append(int fd, const json_t *record)
 		 */
 	} while ((n < 0 && errno == EINTR) || (n > 0 && done < len && !is_file(fd)));
 	ret = n < 0 ? -errno : 0;
-	if (n >= 0 && done < len) {
-		/*
-		 * The rest is lost, but the next record shall not become part of this line. A short
-		 * write does not say why it was: on a full disk this one does.
-		 */
-		n = write(fd, "\n", 1);
-		ret = n < 0 ? -errno : -EIO;
-	}
+	if (done && done < len)
+		ret = take_back(fd, text + done, len - done, done);
 	free(text);
 	return ret;
 }

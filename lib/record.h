@@ -70,8 +70,16 @@ bool record_is_default(const json_t *record, const char *name, const json_t *val
 
 /*
  * Appends one record to @fd, opened with O_APPEND, as one line by one write(2), so that lines of
- * several writers do not mix. Returns 0 or -errno, also where only a part was written.
+ * several writers do not mix. Returns 0, or -errno with nothing left of it in the file.
  */
 int record_append(int fd, const json_t *record);
+
+/*
+ * The file @fd, open for reading and writing, is to be appended to: where it ends in the middle of
+ * a record, that is cut off (@cut), so that no torn line stays. A last line that only lacks its
+ * line break is left alone. Returns 0; -EBADMSG where the last line is no record at all; or another
+ * -errno.
+ */
+int record_cut_torn(int fd, bool *cut);
 
 #endif /* LIB_RECORD_H */

@@ -174,8 +174,8 @@ static size_t min(size_t a, size_t b)
 }
 
 /*
- * Edit distance of @a and @b, of at most MAX_WORD bytes each, in the form in which no part is edited
- * twice ("optimal string alignment").
+ * Edit distance of @a and @b, of at most MAX_WORD bytes each, in the form in which no part is
+ * edited twice ("optimal string alignment").
  */
 static size_t distance(const char *a, size_t len_a, const char *b, size_t len_b)
 {

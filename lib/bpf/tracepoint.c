@@ -10,7 +10,6 @@
 
 #include "lib/bpf/tracefs.h"
 #include "lib/bpf/tracepoint.h"
-#include "lib/cpuset.h"
 #include "lib/num.h"
 
 /* From the open file @fd, or passes on the -errno that it is. */
@@ -44,18 +43,19 @@ int tracepoint_id(const char *category, const char *name)
 }
 
 /*
- * The first CPU that is online. A BPF program on a tracepoint runs on all CPUs, whichever CPU its
- * perf event was opened on; but that one has to be online, and CPU 0 need not be.
+ * A BPF program on a tracepoint runs on all CPUs, whichever CPU its perf event was opened on; but that
+ * one has to be online, and CPU 0 need not be. The kernel is asked, not /sys, which may lack the file,
+ * or have one that a container made up.
  */
-static int first_online_cpu(void)
+static int open_on_any_cpu(struct perf_event_attr *attr)
 {
-	struct cpuset online = {};
-	int cpu = 0;
+	int cpu, fd;
 
-	if (!cpuset_online(&online))
-		cpu = online.cpus[0];
-	cpuset_free(&online);
-	return cpu;
+	for (cpu = 0;; cpu++) {
+		fd = syscall(__NR_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		if (fd >= 0 || errno != ENODEV)
+			return fd;
+	}
 }
 
 struct bpf_link *tracepoint_attach(const struct bpf_program *prog, const char *category,
@@ -74,7 +74,7 @@ struct bpf_link *tracepoint_attach(const struct bpf_program *prog, const char *c
 		return NULL;
 	}
 	attr.config = id;
-	fd = syscall(__NR_perf_event_open, &attr, -1, first_online_cpu(), -1, PERF_FLAG_FD_CLOEXEC);
+	fd = open_on_any_cpu(&attr);
 	if (fd < 0)
 		return NULL;
 	link = bpf_program__attach_perf_event(prog, fd); /* takes over fd */

@@ -7,6 +7,7 @@
 
 #include "lib/cli/message.h"
 #include "lib/cli/output.h"
+#include "lib/record.h"
 
 /*
  * A FIFO is opened for writing alone. With an end to read from of our own, records would go nowhere
@@ -33,6 +34,24 @@ static bool is_fifo(const char *path)
 	return !stat(path, &st) && S_ISFIFO(st.st_mode);
 }
 
+/* A former writer may have been killed in the middle of a record. */
+static int mend(int fd, const char *path, struct bench_err *err)
+{
+	bool cut;
+	int ret = record_cut_torn(fd, &cut);
+
+	if (ret == -EBADMSG)
+		bench_failed(err, 0, "-o, --output: '%s' does not end with a record: another file?",
+			     path);
+	else if (ret)
+		bench_failed(err, ret, "-o, --output: cannot read '%s'", path);
+	else if (cut)
+		warning("-o, --output: '%s' ended in the middle of a record: cut off", path);
+	if (ret)
+		close(fd);
+	return ret ? ret : fd;
+}
+
 int output_open(const char *path, struct bench_err *err)
 {
 	int fd;
@@ -44,5 +63,7 @@ int output_open(const char *path, struct bench_err *err)
 	else
 		/* For reading too: record_append() looks whether the last line was ended. */
 		fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-	return fd < 0 ? bench_failed(err, errno, "-o, --output: cannot open '%s'", path) : fd;
+	if (fd < 0)
+		return bench_failed(err, errno, "-o, --output: cannot open '%s'", path);
+	return mend(fd, path, err);
 }

@@ -9,6 +9,7 @@
 
 #include "lib/cli/lines.h"
 #include "lib/cli/message.h"
+#include "lib/cli/progress.h"
 #include "lib/cli/view.h"
 #include "lib/machine.h"
 #include "lib/run/services.h"
@@ -20,27 +21,9 @@
 
 /* ---- while it runs */
 
-#define CLEAR_LINE "\r\033[K"
-#define SECOND_NS  1000000000ULL
-
-static void clear_progress(struct view *view)
-{
-	if (view->shown_ns)
-		fputs(CLEAR_LINE, stderr);
-	view->shown_ns = 0;
-}
-
-/* Only for a user at a terminal, who waits; a script or a log never sees it. */
 static void on_progress(void *ctx, const char *what, double fraction)
 {
-	struct view *view = ctx;
-	uint64_t now = now_ns();
-
-	if (view->job->cfg->quiet || now - view->start_ns < SECOND_NS ||
-	    now - view->shown_ns < SECOND_NS / 10 || !isatty(STDERR_FILENO))
-		return;
-	fprintf(stderr, CLEAR_LINE "%s: %3.0f %%", what, 100 * fraction);
-	view->shown_ns = now;
+	progress_set(what, fraction);
 }
 
 static void report_trigger(struct view *view, const struct bench_trigger *trigger)
@@ -54,14 +37,25 @@ static void report_trigger(struct view *view, const struct bench_trigger *trigge
 	     verbose ? trigger->reasons : trigger->fallback, verbose ? "" : "; -v for details");
 }
 
+/* Without the lines of samples nothing would be seen of a run. */
+static void show_time_left(const struct bench_run *run)
+{
+	const struct bench_config *cfg = run->cfg;
+
+	progress_begin(run->bench->name);
+	progress_set_end(now_ns() + (cfg->warmup_s + cfg->duration_s) * 1000000000ULL);
+}
+
 static void on_started(void *ctx, const struct bench_run *run)
 {
 	struct view *view = ctx;
 
-	clear_progress(view);
+	progress_end();
 	report_trigger(view, &run->trigger);
 	if (!run->cfg->quiet)
 		fprintf(view->out, "Benchmark '%s' started.\n", run->bench->name);
+	else
+		show_time_left(run);
 }
 
 /*
@@ -100,14 +94,14 @@ struct bench_watch view_watch(struct view *view)
 
 void view_begin(struct view *view)
 {
-	view->start_ns = now_ns();
 	if (!view->job->cfg->quiet)
 		fprintf(view->out, "Setting up benchmark '%s'...\n", view->job->bench->name);
+	progress_begin("setting up");
 }
 
 void view_end(struct view *view)
 {
-	clear_progress(view);
+	progress_end();
 }
 
 /* ---- before */
@@ -118,7 +112,7 @@ static int usable_cpus(const struct bench_config *cfg)
 	struct cpuset allowed = {}, used = {};
 	int nr = 0, role, i, k, cpu;
 
-	if (cpuset_allowed(&allowed))
+	if (bench_run_cpus(&allowed))
 		return 0;
 	if (!cfg->affinity) {
 		nr = allowed.cnt;
@@ -141,14 +135,35 @@ out:
 	return nr;
 }
 
+/* The first consumer's CPU, where a producer is on the same core; -1: none is. */
+static int shared_core(const struct bench_config *cfg)
+{
+	struct cpuset allowed = {};
+	int cpu = -1, other, i;
+	bool shared = false;
+
+	if (!cfg->affinity || !cfg->consumers || bench_run_cpus(&allowed))
+		return -1;
+	cpu = bench_run_cpu(cfg, &allowed, BENCH_CONSUMER, 0);
+	for (i = 0; i < cfg->producers && i < allowed.cnt && !shared; i++) {
+		other = bench_run_cpu(cfg, &allowed, BENCH_PRODUCER, i);
+		shared = cpuset_share_core("", cpu, other);
+	}
+	cpuset_free(&allowed);
+	return shared ? cpu : -1;
+}
+
 void view_warn_of_threads(const struct bench_config *cfg)
 {
 	long long threads = cfg->producers + cfg->consumers;
-	int cpus = usable_cpus(cfg);
+	int cpus = usable_cpus(cfg), cpu = shared_core(cfg);
 
 	if (cpus && threads > cpus)
 		warning("%lld threads on %d CPU%s: they preempt each other", threads, cpus,
 			cpus == 1 ? "" : "s");
+	if (cpu >= 0)
+		warning("the consumer on CPU %d shares its core with a producer (SMT): choose other CPUs",
+			cpu);
 }
 
 /*
@@ -224,6 +239,11 @@ static void warn_of_disturbances(const struct bench_config *cfg, const struct be
 	if (res->have_noise && res->noise.steal_pct > STEAL_WARN_PCT)
 		warning("%.1f %% steal time: the hypervisor ran something else",
 			res->noise.steal_pct);
+	if (res->paused_ns)
+		warning("the process did not run for %.1f s (stopped by a signal, or a paused guest): that time does not count",
+			res->paused_ns / 1e9);
+	if (res->stats_by_others)
+		warning("BPF statistics are on (sysctl kernel.bpf_stats_enabled, or another program): they slow programs down");
 	if (res->strayed_tid)
 		warning("a thread pinned to CPU %d ran elsewhere (was the CPU taken offline?)",
 			res->strayed_cpu);

@@ -13,8 +13,6 @@ struct view {
 	FILE *out; /* for the lines of figures */
 	const struct bench_job *job;
 	bool triggered; /* how the program is triggered has been reported */
-	uint64_t start_ns; /* of the set-up */
-	uint64_t shown_ns; /* when progress was last shown; 0: it is not on the terminal */
 };
 
 /* A watcher for bench_run() that shows the run of @view->job. */

@@ -11,6 +11,7 @@
 #include "lib/compare/prose.h"
 #include "lib/compare/values.h"
 #include "lib/text.h"
+#include "lib/util.h"
 
 static const char *plural(size_t n)
 {
@@ -19,32 +20,44 @@ static const char *plural(size_t n)
 
 /* ---- what was compared */
 
+/* How many records have this status, added to a list: "1 failed, 1 paused". */
+static size_t list_status(const struct file *f, const char *status, FILE *list, bool first)
+{
+	size_t nr = 0, i;
+
+	for (i = 0; i < f->records.cnt; i++)
+		nr += !strcmp(json_string_value(json_object_get(f->records.records[i], "status")),
+			      status);
+	if (nr)
+		fprintf(list, "%s%zu %s", first ? "" : ", ", nr, status);
+	return nr;
+}
+
 /* "24 runs, 2 left out (1 failed, 1 interrupted)" */
 static void say_file(struct prose *p, const struct file *f, size_t width)
 {
-	size_t failed = 0, interrupted = 0, ok, i;
-	char left_out[80] = "", *name = NULL;
-	const char *status;
+	static const char *const statuses[] = { "failed", "interrupted", "paused" };
+	char *name = NULL, *list = NULL;
+	size_t left_out = 0, size, ok, i;
+	FILE *out = open_memstream(&list, &size);
 
-	for (i = 0; i < f->records.cnt; i++) {
-		status = json_string_value(json_object_get(f->records.records[i], "status"));
-		failed += !strcmp(status, "failed");
-		interrupted += !strcmp(status, "interrupted");
-	}
-	if (failed && interrupted)
-		snprintf(left_out, sizeof(left_out), ", %zu left out (%zu failed, %zu interrupted)",
-			 failed + interrupted, failed, interrupted);
-	else if (failed || interrupted)
-		snprintf(left_out, sizeof(left_out), ", %zu left out (%s)", failed + interrupted,
-			 failed ? "failed" : "interrupted");
-	ok = f->records.cnt - failed - interrupted;
-	if (asprintf(&name, "%s:", f->name) < 0) {
+	for (i = 0; out && i < ARRAY_SIZE(statuses); i++)
+		left_out += list_status(f, statuses[i], out, !left_out);
+	if (!out || fclose(out) || asprintf(&name, "%s:", f->name) < 0) {
 		p->err = -ENOMEM;
+		free(list);
 		return;
 	}
-	prose_say(p, prose_hanging, "%s%*s %s, %zu run%s%s", name, (int)(width - text_width(name)),
-		  "", f->path, ok, plural(ok), left_out);
+	ok = f->records.cnt - left_out;
+	if (left_out)
+		prose_say(p, prose_hanging, "%s%*s %s, %zu run%s, %zu left out (%s)", name,
+			  (int)(width - text_width(name)), "", f->path, ok, plural(ok), left_out,
+			  list);
+	else
+		prose_say(p, prose_hanging, "%s%*s %s, %zu run%s", name,
+			  (int)(width - text_width(name)), "", f->path, ok, plural(ok));
 	free(name);
+	free(list);
 }
 
 static void say_files(struct prose *p, const struct comparison *c)

@@ -30,6 +30,7 @@ enum bench_exit {
 	BENCH_EXIT_FAILED = 1,
 	BENCH_EXIT_UNAVAILABLE = 4,
 	BENCH_EXIT_USAGE = 64,
+	BENCH_EXIT_UNJUDGED = 125, /* -C --fail-on-slower cannot tell; git bisect run skips it */
 };
 
 /* Why something did not work: the process's exit code and one line for the user. */

@@ -19,19 +19,27 @@ struct bench_result {
 	size_t nr_samples;
 	size_t nr_warmup; /* the first ones, which do not count */
 	int signal; /* that cut it short; 0: none did */
+	uint64_t paused_ns; /* that the process did not run, which no sample holds */
 	bool precise; /* it ended early, for the mean is known as well as asked */
 	double ci_pct; /* half the mean's 95 % interval, in percent of it; NAN: not known */
 	struct bench_trigger trigger;
-	struct cpuset allowed; /* what the process could use when the threads were placed */
+	struct cpuset allowed; /* what threads were placed on, in that order: see bench_run_cpus() */
 	struct noise noise; /* during the measured time */
 	bool have_noise;
+	bool stats_by_others; /* the kernel counted the runs of programs, and not for --verify */
 	int strayed_tid; /* a pinned thread seen on another CPU than its own; 0: none */
 	int strayed_cpu;
 	struct bench_conservation conservation; /* nr_counts, prog_fd: what of it is filled in */
 	uint64_t setup_ns; /* from the start of the set-up to the start of the threads */
 };
 
-/* CPU that thread @idx of @role is pinned to; -1: none. @allowed: what the process may use. */
+/*
+ * The CPUs that the process may use, in the order in which threads are placed: different cores
+ * first. Returns 0 or -errno; to be freed by cpuset_free().
+ */
+int bench_run_cpus(struct cpuset *cpus);
+
+/* CPU that thread @idx of @role is pinned to; -1: none. @allowed: those of bench_run_cpus(). */
 int bench_run_cpu(const struct bench_config *cfg, const struct cpuset *allowed,
 		  enum bench_role role, int idx);
 

@@ -220,6 +220,8 @@ int bench_run(const struct bench_job *job, const struct bench_watch *watch,
 	state = state_new(job, watch, res);
 	if (!state)
 		return bench_failed(err, ENOMEM, "cannot start");
+	if (!bench->no_bpf)
+		res->stats_by_others = bench_stats_are_on();
 	if (job->cfg->verify) {
 		/* Before any program of ours can run: from then on the kernel counts. */
 		stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
@@ -255,6 +257,8 @@ int bench_run(const struct bench_job *job, const struct bench_watch *watch,
 	sigaction(KICK_SIGNAL, &state->old_kick, NULL);
 	if (stats_fd >= 0)
 		close(stats_fd);
+	if (!bench->no_bpf)
+		res->stats_by_others = res->stats_by_others || bench_stats_are_on();
 	state_free(state);
 	return ret;
 }

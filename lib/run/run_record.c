@@ -109,7 +109,7 @@ static json_t *make_config(const struct bench_config *cfg, const struct bench_re
 			 string_or_null(res->trigger.name));
 }
 
-static json_t *make_env(void)
+static json_t *make_env(const struct bench_result *res)
 {
 	struct machine_fact facts[MACHINE_NR_FACTS];
 	json_t *o = json_object(), *v;
@@ -123,6 +123,8 @@ static json_t *make_env(void)
 		json_object_set_new(o, facts[i].key, v);
 	}
 	if (o) {
+		json_object_set_new(o, "bpf_stats",
+				    json_string(res->stats_by_others ? "on" : "off"));
 		json_object_set_new(o, "libbpf", json_string(libbpf_version_string()));
 		json_object_set_new(o, "bench", json_string(BENCH_VERSION));
 	}
@@ -242,7 +244,10 @@ static json_t *make_conservation(const struct bench_result *res)
 json_t *bench_record_make(const struct bench_job *job, const struct bench_family *family,
 			  const struct bench_result *res, bool failed, char *const *argv)
 {
-	const char *status = failed ? "failed" : res->signal ? "interrupted" : "ok";
+	const char *status = failed	    ? "failed" :
+			     res->signal    ? "interrupted" :
+			     res->paused_ns ? "paused" :
+					      "ok";
 	const struct report *report = job->bench->report;
 	struct all_stats all = {};
 
@@ -253,7 +258,7 @@ json_t *bench_record_make(const struct bench_job *job, const struct bench_family
 			 "schema", RECORD_SCHEMA, "bench", job->bench->name, "argv",
 			 make_argv(argv), "params", make_params(family, (void *)job->params),
 			 "defaults", make_defaults(family), "config", make_config(job->cfg, res),
-			 "env", make_env(), "noise", make_noise(res), "samples",
+			 "env", make_env(res), "noise", make_noise(res), "samples",
 			 make_samples(report, res), "figures", make_figures(report, &all),
 			 "summary", make_summary(report, &all), "conservation",
 			 make_conservation(res), "status", status);

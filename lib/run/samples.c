@@ -15,6 +15,9 @@
  */
 #define NOISE_THREADS_PER_CPU 32
 
+#define NS_PER_S  1000000000ULL
+#define NS_PER_MS 1000000ULL
+
 /*
  * Reading them takes some 20 us a thread. A sampling thread that does not outrank many others would
  * wait for its turn again and again until it is through: for minutes, with thousands.
@@ -120,16 +123,107 @@ static void set_timer(long long interval_ms)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
+/* Where sampling is: what was read last, and when. */
+struct sampler {
+	uint64_t start_ns, prev_ns, warmup_end_ns;
+	uint64_t cpu_ns; /* CPU time of the process at the last sample */
+	uint64_t busy_ns, total_ns; /* of all samples: its CPU time, and their length */
+	uint64_t measured_ns;
+	uint64_t strays_looked_ns;
+	struct values before;
+};
+
+static uint64_t process_cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+/* Later than this is no jitter. */
+#define LATE_NS (NS_PER_S / 2)
+
+/*
+ * Did the clock go on while the process did not? It was stopped by a signal, or the machine is a
+ * guest that was. A sampling thread that outranks all others is never late otherwise; one that does
+ * not may have waited for its turn, but then the others have used the CPUs.
+ */
+static bool was_paused(const struct run_state *state, const struct sampler *sampler, uint64_t dt_ns,
+		       uint64_t busy_ns)
+{
+	const uint64_t interval_ns = state->run.cfg->interval_ms * NS_PER_MS;
+
+	if (dt_ns < 2 * interval_ns + LATE_NS)
+		return false;
+	if (state->outranking || !sampler->total_ns)
+		return true;
+	return (double)busy_ns / dt_ns < 0.5 * sampler->busy_ns / sampler->total_ns;
+}
+
+/* Reads the counts. Returns 0, or -errno after bench_failed(). */
+static int take_sample(struct run_state *state, struct sampler *sampler)
+{
+	struct bench_run *run = &state->run;
+	struct bench_result *res = state->res;
+	uint64_t now = now_ns(), cpu = process_cpu_ns();
+	struct values after = {};
+	struct sample s;
+	bool paused;
+	int err;
+
+	run->bench->measure(run, &after);
+	s.t_ns = sampler->prev_ns - sampler->start_ns;
+	s.dt_ns = now - sampler->prev_ns;
+	s.raw = values_minus(run->bench->report, &after, &sampler->before);
+	paused = was_paused(state, sampler, s.dt_ns, cpu - sampler->cpu_ns);
+	if (paused) {
+		res->paused_ns += s.dt_ns;
+	} else {
+		err = add_sample(state, &s);
+		if (err)
+			return err;
+		if (sampler->prev_ns < sampler->warmup_end_ns)
+			res->nr_warmup++;
+		else
+			sampler->measured_ns += s.dt_ns;
+		sampler->busy_ns += cpu - sampler->cpu_ns;
+		sampler->total_ns += s.dt_ns;
+	}
+	sampler->before = after;
+	sampler->prev_ns = now;
+	sampler->cpu_ns = cpu;
+	if (!state->noise_started && now >= sampler->warmup_end_ns)
+		state->noise_started = !read_noise(state, &state->noise_start);
+	/* A system call per thread: not for each of a thousand samples per second. */
+	if (now - sampler->strays_looked_ns >= NS_PER_S) {
+		look_for_strays(state);
+		sampler->strays_looked_ns = now;
+	}
+	if (!paused && state->watch->sampled)
+		state->watch->sampled(state->watch->ctx, res->nr_samples - 1, &s);
+	return 0;
+}
+
+static bool has_measured_enough(struct run_state *state, const struct sampler *sampler)
+{
+	const struct bench_config *cfg = state->run.cfg;
+
+	/* What disturbs a machine lasts: less than a second says little. */
+	if (cfg->precision_pct > 0 && sampler->measured_ns >= NS_PER_S && precise_enough(state)) {
+		state->res->precise = true;
+		return true;
+	}
+	/* The timer's jitter shall not cost a whole interval more. */
+	return sampler->measured_ns + cfg->interval_ms * NS_PER_MS / 2 >=
+	       cfg->duration_s * NS_PER_S;
+}
+
 int samples_take(struct run_state *state)
 {
 	const struct bench_config *cfg = state->run.cfg;
-	const uint64_t interval_ns = cfg->interval_ms * 1000000ULL;
-	uint64_t start, prev, now, warmup_end, measured_ns = 0, strays_looked = 0;
-	struct bench_result *res = state->res;
 	struct bench_run *run = &state->run;
-	const struct report *report = run->bench->report;
-	struct values before = {}, after;
-	struct sample s;
+	struct sampler sampler = {};
 	sigset_t alarm;
 	int sig, err;
 
@@ -138,57 +232,29 @@ int samples_take(struct run_state *state)
 
 	threads_open_gate(state);
 	threads_wait_until_all_work(state);
-	start = prev = now_ns();
-	warmup_end = start + cfg->warmup_s * 1000000000ULL;
-	run->bench->measure(run, &before);
+	sampler.start_ns = sampler.prev_ns = now_ns();
+	sampler.cpu_ns = process_cpu_ns();
+	sampler.warmup_end_ns = sampler.start_ns + cfg->warmup_s * NS_PER_S;
+	run->bench->measure(run, &sampler.before);
 	if (!cfg->warmup_s)
 		state->noise_started = !read_noise(state, &state->noise_start);
 	set_timer(cfg->interval_ms);
-	for (;;) {
-		sig = sigwaitinfo(&alarm, NULL);
-		if (sig < 0 && errno != EINTR)
-			return bench_failed(&run->err, errno, "waiting for the sampling timer");
-		if (run_failed(run))
-			return -EIO;
-		if (signals_caught())
-			return 0;
-		if (sig != SIGALRM)
-			continue;
-
-		now = now_ns();
-		after = (struct values){};
-		run->bench->measure(run, &after);
-		s.t_ns = prev - start;
-		s.dt_ns = now - prev;
-		s.raw = values_minus(report, &after, &before);
-		err = add_sample(state, &s);
+	do {
+		do {
+			sig = sigwaitinfo(&alarm, NULL);
+			if (sig < 0 && errno != EINTR)
+				return bench_failed(&run->err, errno,
+						    "waiting for the sampling timer");
+			if (run_failed(run))
+				return -EIO;
+			if (signals_caught())
+				return 0;
+		} while (sig != SIGALRM);
+		err = take_sample(state, &sampler);
 		if (err)
 			return err;
-		if (prev < warmup_end)
-			res->nr_warmup++;
-		else
-			measured_ns += s.dt_ns;
-		before = after;
-		prev = now;
-		if (!state->noise_started && now >= warmup_end)
-			state->noise_started = !read_noise(state, &state->noise_start);
-		/* A system call a thread: not for each of a thousand samples a second. */
-		if (now - strays_looked >= 1000000000ULL) {
-			look_for_strays(state);
-			strays_looked = now;
-		}
-		if (state->watch->sampled)
-			state->watch->sampled(state->watch->ctx, res->nr_samples - 1, &s);
-		/* What disturbs a machine lasts: less than a second says little. */
-		if (cfg->precision_pct > 0 && measured_ns >= 1000000000ULL &&
-		    precise_enough(state)) {
-			res->precise = true;
-			return 0;
-		}
-		/* The timer's jitter shall not cost a whole interval more. */
-		if (measured_ns + interval_ns / 2 >= cfg->duration_s * 1000000000ULL)
-			return 0;
-	}
+	} while (!has_measured_enough(state, &sampler));
+	return 0;
 }
 
 void samples_end(struct run_state *state)

@@ -136,11 +136,10 @@ uint64_t bench_counters_sum(const struct bench_counter *counters, size_t nr)
 
 uint64_t bench_slots_sum(const struct cpu_slot *slots, enum cpu_slot_field field)
 {
-	int nr = libbpf_num_possible_cpus();
+	int nr = cpuset_limit(), i;
 	uint64_t sum = 0;
-	int i;
 
-	if (nr < 1 || nr > CPU_SLOTS)
+	if (nr > CPU_SLOTS)
 		nr = CPU_SLOTS;
 	for (i = 0; i < nr; i++)
 		sum += __atomic_load_n(&slots[i].v[field], __ATOMIC_RELAXED);
@@ -472,6 +471,23 @@ bool bench_jit_is_off(void)
 		close(fd);
 	}
 	return !jited;
+}
+
+bool bench_stats_are_on(void)
+{
+	struct bpf_prog_info info = {};
+	__u32 size = sizeof(info);
+	int fd;
+
+	fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, "GPL", return_0,
+			   ARRAY_SIZE(return_0), NULL);
+	if (fd < 0)
+		return false;
+	/* The sysctl says nothing of BPF_ENABLE_STATS, which another program may hold. */
+	if (bench_prog_run(fd, NULL) || bpf_obj_get_info_by_fd(fd, &info, &size))
+		info.run_cnt = 0;
+	close(fd);
+	return info.run_cnt > 0;
 }
 
 pid_t bench_tgid(void)

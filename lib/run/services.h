@@ -134,6 +134,11 @@ int bench_probe_map(struct bench_err *err, const char *what, const char *since, 
  */
 bool bench_jit_is_off(void);
 
+/*
+ * Does the kernel count the runs of programs (BPF statistics)? No where that cannot be found out.
+ */
+bool bench_stats_are_on(void);
+
 /* Our thread group id as BPF programs see it: in a pid namespace not the same as getpid(). */
 pid_t bench_tgid(void);
 

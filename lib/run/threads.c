@@ -22,14 +22,27 @@
 
 /* ---- placement */
 
-static int cpuset_index_after(const struct cpuset *set, int cpu)
+/* Where to go on in @set after @cpu, which may not be in it. */
+static int index_after(const struct cpuset *set, int cpu)
 {
 	int i;
 
 	for (i = 0; i < set->cnt; i++)
+		if (set->cpus[i] == cpu)
+			return i + 1;
+	for (i = 0; i < set->cnt; i++)
 		if (set->cpus[i] > cpu)
 			return i;
 	return 0;
+}
+
+int bench_run_cpus(struct cpuset *cpus)
+{
+	int err = cpuset_allowed(cpus);
+
+	if (!err)
+		cpuset_spread("", cpus);
+	return err;
 }
 
 int bench_run_cpu(const struct bench_config *cfg, const struct cpuset *allowed,
@@ -48,7 +61,7 @@ int bench_run_cpu(const struct bench_config *cfg, const struct cpuset *allowed,
 		if (cfg->cons_cpus.cnt) {
 			last = cfg->consumers < cfg->cons_cpus.cnt ? cfg->consumers :
 								     cfg->cons_cpus.cnt;
-			first = cpuset_index_after(allowed, cfg->cons_cpus.cpus[last - 1]);
+			first = index_after(allowed, cfg->cons_cpus.cpus[last - 1]);
 		}
 	}
 	return allowed->cpus[(first + idx) % allowed->cnt];
@@ -229,7 +242,7 @@ int threads_start(struct run_state *state)
 	size_t nr = cfg->consumers + cfg->producers, i;
 	int err;
 
-	err = cpuset_allowed(&state->res->allowed);
+	err = bench_run_cpus(&state->res->allowed);
 	if (err)
 		return bench_failed(&state->run.err, err, "cannot find out which CPUs to use");
 	state->workers = calloc(nr, sizeof(*state->workers));

@@ -20,6 +20,7 @@
 
 #include "lib/record.h"
 #include "lib/util.h"
+#include "lib/util.h"
 
 #define GOOD                                                                    \
 	"{\"schema\":1,\"bench\":\"b\",\"params\":{},\"config\":{},\"env\":{}," \
@@ -197,7 +198,7 @@ static void foreign_files(void **state)
 		{ "{\"schema\":1,\"bench\":\"b\",\"params\":{},\"config\":{}}\n",
 		  ":1: a record without \"env\"" },
 		{ "{\"schema\":1,\"bench\":\"b\",\"params\":{},\"config\":{},\"env\":{}}\n",
-		  ":1: a record whose \"status\" is not \"ok\", \"interrupted\" or \"failed\"" },
+		  ":1: a record whose \"status\" is none of \"ok\", \"interrupted\", \"paused\" and \"failed\"" },
 		{ "{\"schema\":1,\"schema\":1}\n", ":1: not JSON (" },
 	};
 	size_t i;
@@ -576,12 +577,40 @@ static void short_write(void **state)
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	assert_int_equal(strlen(file_text()), 64);
-	/* The next record is whole all the same, in a line of its own. */
+	/* No torn line is left behind. */
+	assert_string_equal(file_text(), "");
 	assert_int_equal(record_append(fd, record), 0);
-	assert_string_equal(file_text() + 64, "\n" GOOD "\n");
+	assert_string_equal(file_text(), GOOD "\n");
 	close(fd);
 	json_decref(record);
+}
+
+/* What a writer that was killed has left. */
+static void torn_lines_are_cut_off(void **state)
+{
+	static const struct {
+		const char *before, *after;
+		int ret;
+	} cases[] = {
+		{ "", "", 0 },
+		{ GOOD "\n", GOOD "\n", 0 },
+		{ GOOD "\n" GOOD, GOOD "\n" GOOD, 0 }, /* an editor's */
+		{ GOOD "\n{\"schema\":2,\"ben", GOOD "\n", 0 },
+		{ "{\"schema\":2,\"ben", "", 0 },
+		{ "my notes", "my notes", -EBADMSG },
+	};
+	bool cut;
+	size_t i;
+	int fd;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		write_text(cases[i].before);
+		fd = open_file(O_RDWR);
+		assert_int_equal(record_cut_torn(fd, &cut), cases[i].ret);
+		assert_int_equal(cut, strcmp(cases[i].before, cases[i].after) != 0);
+		close(fd);
+		assert_string_equal(file_text(), cases[i].after);
+	}
 }
 
 static void on_alarm(int sig)
@@ -702,6 +731,7 @@ int main(void)
 		cmocka_unit_test(begins_a_line_of_its_own),
 		cmocka_unit_test(failures_are_told),
 		cmocka_unit_test(short_write),
+		cmocka_unit_test(torn_lines_are_cut_off),
 		cmocka_unit_test(signals_while_a_pipe_is_full),
 		cmocka_unit_test(writers_do_not_mix),
 	};
