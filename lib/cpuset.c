@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define ONLINE_PATH "/sys/devices/system/cpu/online"
+#include "lib/sysfile.h"
 
 /*
  * Every set is collected as one flag per possible CPU: sorting and duplicates
@@ -147,32 +147,20 @@ int cpuset_allowed(struct cpuset *set)
 	return err;
 }
 
-/* Parse the first line of a file. Returns 0 or -errno. */
-static int parse_file(const char *path, struct cpuset *set)
+int cpuset_online_at(const char *root, struct cpuset *set)
 {
-	char *line = NULL;
-	size_t size = 0;
-	FILE *f;
-	int err;
+	char list[4096];
 
-	f = fopen(path, "re");
-	if (!f)
-		return -errno;
-	if (getline(&line, &size, f) < 0) {
-		err = -ENODATA;
-	} else {
-		line[strcspn(line, "\n")] = '\0';
-		err = cpuset_parse(line, set);
-	}
-	free(line);
-	fclose(f);
-	return err;
+	if (!sysfile_line(root, list, sizeof(list), "/sys/devices/system/cpu/online") &&
+	    !cpuset_parse(list, set))
+		return 0;
+	/* sysfs is missing in many containers and in a bare initramfs */
+	return cpuset_allowed(set);
 }
 
 int cpuset_online(struct cpuset *set)
 {
-	/* sysfs is missing in many containers and in a bare initramfs */
-	return parse_file(ONLINE_PATH, set) ? cpuset_allowed(set) : 0;
+	return cpuset_online_at("", set);
 }
 
 int cpuset_limit(void)

@@ -33,8 +33,8 @@ int cpuset_parse(const char *s, struct cpuset *set);
 int cpuset_allowed(struct cpuset *set);
 
 /*
- * The CPUs that are online; where sysfs does not tell, those of
- * cpuset_allowed(). Returns 0 or -errno.
+ * The CPUs that are online; those of cpuset_allowed() if sysfs does not list them. Returns 0 or
+ * -errno.
  */
 int cpuset_online(struct cpuset *set);
 
@@ -57,6 +57,8 @@ bool cpuset_share_core(const char *root, int a, int b);
  * second of each. Without SMT it stays what it is.
  */
 void cpuset_spread(const char *root, struct cpuset *set);
+/* The same, with sysfs looked up below the directory @root ("" is the running machine). */
+int cpuset_online_at(const char *root, struct cpuset *set);
 
 /* Whether cpu is in the set. */
 bool cpuset_has(const struct cpuset *set, int cpu);

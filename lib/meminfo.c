@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/meminfo.h"
+#include "lib/sysfile.h"
 
-/* How a cgroup tells its limits: version 1 and 2 differ in names only. */
+/* The files of a memory cgroup: version 1 and 2 differ in names only. */
 struct memcg_files {
 	const char *mount;
 	const char *limit;
@@ -30,63 +30,29 @@ static const struct memcg_files memcg_v2 = {
 	.cache = "file",
 };
 
-static FILE *open_below(const char *root, const char *path)
+/* The number that follows @key. Returns 0 or -errno. */
+static int read_key(const char *root, const char *path, const char *key, char sep, long long *value)
 {
-	char name[PATH_MAX];
+	char line[64], *text = line;
+	int err;
 
-	if (snprintf(name, sizeof(name), "%s%s", root, path) >= (int)sizeof(name)) {
-		errno = ENAMETOOLONG;
-		return NULL;
-	}
-	return fopen(name, "re");
-}
-
-/* The first line of a file, a number. Returns 0 or -errno: also where it is a word ("max"). */
-static int read_number(const char *root, const char *path, uint64_t *value)
-{
-	int ret;
-	FILE *f;
-
-	f = open_below(root, path);
-	if (!f)
-		return -errno;
-	ret = fscanf(f, "%" SCNu64, value) == 1 ? 0 : -EINVAL;
-	fclose(f);
-	return ret;
-}
-
-/* The number that follows @key on a line of its own. Returns 0 or -errno. */
-static int read_key(const char *root, const char *path, const char *key, uint64_t *value)
-{
-	char line[256], name[128];
-	int ret = -ENOENT;
-	FILE *f;
-
-	f = open_below(root, path);
-	if (!f)
-		return -errno;
-	while (ret && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%127s %" SCNu64, name, value) == 2 && !strcmp(name, key))
-			ret = 0;
-	fclose(f);
-	return ret;
+	err = sysfile_key(root, path, key, sep, line, sizeof(line));
+	return err ? err : sysfile_next(&text, 0, LLONG_MAX, value);
 }
 
 /* What one cgroup leaves; UINT64_MAX where it has no limit. */
 static uint64_t memcg_left(const char *root, const struct memcg_files *files, const char *cgroup)
 {
-	uint64_t limit, usage, cache;
-	char path[2 * PATH_MAX];
+	long long limit, usage, cache;
+	char stat[2 * PATH_MAX];
 
-#define CGROUP_FILE(name) \
-	(snprintf(path, sizeof(path), "%s%s/%s", files->mount, cgroup, name), path)
-
-	if (read_number(root, CGROUP_FILE(files->limit), &limit) ||
-	    read_number(root, CGROUP_FILE(files->usage), &usage))
+	/* A word ("max") is no limit */
+	if (sysfile_number(root, &limit, "%s%s/%s", files->mount, cgroup, files->limit) ||
+	    sysfile_number(root, &usage, "%s%s/%s", files->mount, cgroup, files->usage))
 		return UINT64_MAX;
-	if (read_key(root, CGROUP_FILE("memory.stat"), files->cache, &cache))
+	snprintf(stat, sizeof(stat), "%s%s/memory.stat", files->mount, cgroup);
+	if (read_key(root, stat, files->cache, ' ', &cache))
 		cache = 0;
-#undef CGROUP_FILE
 	usage = usage > cache ? usage - cache : 0;
 	return limit > usage ? limit - usage : 0;
 }
@@ -128,7 +94,7 @@ static uint64_t cgroup_available(const char *root)
 	char line[PATH_MAX], *names, *path;
 	FILE *f;
 
-	f = open_below(root, "/proc/self/cgroup");
+	f = sysfile_open(root, "/proc/self/cgroup");
 	if (!f)
 		return least;
 	/* "4:cpu,memory:/path" in version 1, "0::/path" in version 2. */
@@ -157,9 +123,11 @@ static uint64_t cgroup_available(const char *root)
 
 uint64_t meminfo_machine_at(const char *root)
 {
-	uint64_t kib;
+	long long kib;
 
-	return read_key(root, "/proc/meminfo", "MemAvailable:", &kib) ? UINT64_MAX : kib * 1024;
+	if (read_key(root, "/proc/meminfo", "MemAvailable", ':', &kib))
+		return UINT64_MAX;
+	return (uint64_t)kib * 1024;
 }
 
 uint64_t meminfo_machine(void)

@@ -12,9 +12,8 @@ enum meminfo_limit {
 
 /*
  * Bytes that can still be had without pushing others out, by the narrower of both limits; which
- * one that is goes to @limit (may be NULL). A cgroup's page cache counts as free. UINT64_MAX where
- * the kernel does not report; a cgroup hierarchy mounted elsewhere than below /sys/fs/cgroup is not
- * looked for.
+ * one that is goes to @limit (may be NULL). A cgroup's page cache counts as free. UINT64_MAX if
+ * neither is known; only cgroup hierarchies mounted below /sys/fs/cgroup are searched.
  */
 uint64_t meminfo_available(enum meminfo_limit *limit);
 

@@ -3,8 +3,8 @@
 #define LIB_SYSCTL_H
 
 /*
- * The number in /proc/sys/@name ("net/core/bpf_jit_enable"); @otherwise where there is no such
- * file, none for this process to read, or no number in it.
+ * The number in /proc/sys/@name ("net/core/bpf_jit_enable"); @otherwise if this process cannot read
+ * the file, or it does not start with a number.
  */
 long long sysctl_read(const char *name, long long otherwise);
 

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,40 +14,9 @@
 #include <unistd.h>
 
 #include "lib/cpuset.h"
-#include "lib/num.h"
+#include "lib/sysfile.h"
 
 #define LONG_BITS (8 * (int)sizeof(long))
-
-#define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
-
-static PRINTF(3, 4) int open_lines(FILE **f, const char *root, const char *fmt, ...)
-{
-	char path[PATH_MAX];
-	int len, more;
-	va_list ap;
-
-	len = snprintf(path, sizeof(path), "%s", root);
-	if (len < 0 || (size_t)len >= sizeof(path))
-		return -ENAMETOOLONG;
-	va_start(ap, fmt);
-	more = vsnprintf(path + len, sizeof(path) - len, fmt, ap);
-	va_end(ap);
-	if (more < 0 || (size_t)more >= sizeof(path) - len)
-		return -ENAMETOOLONG;
-	*f = fopen(path, "re");
-	return *f ? 0 : -errno;
-}
-
-/* Take the next number off a text of numbers and blanks, which is changed. */
-static int next_count(char **text, long long max, long long *count)
-{
-	char *word;
-
-	do {
-		word = strsep(text, " \t\n");
-	} while (word && !*word);
-	return num_parse(word, 0, max, count);
-}
 
 /*
  * The line 'cpu  user nice system idle iowait irq softirq steal guest guest_nice', in ticks. The
@@ -60,7 +28,7 @@ static int parse_ticks(char *line, long long *steal, long long *total)
 	int i, err;
 
 	for (i = 0; i < 8; i++) {
-		err = next_count(&line, LLONG_MAX / 8, &ticks);
+		err = sysfile_next(&line, 0, LLONG_MAX / 8, &ticks);
 		if (err)
 			return err;
 		sum += ticks;
@@ -72,14 +40,14 @@ static int parse_ticks(char *line, long long *steal, long long *total)
 
 static int read_ticks(const char *root, long long *steal, long long *total)
 {
-	int err, ret = -ENODATA;
+	int ret = -ENODATA;
 	char *line = NULL;
 	size_t cap = 0;
 	FILE *f;
 
-	err = open_lines(&f, root, "/proc/stat");
-	if (err)
-		return err;
+	f = sysfile_open(root, "/proc/stat");
+	if (!f)
+		return -errno;
 	while (ret == -ENODATA && getline(&line, &cap, f) >= 0) {
 		/* with the blank: 'cpu0' is a single CPU's line */
 		if (!strncmp(line, "cpu ", 4))
@@ -98,24 +66,18 @@ static int read_ticks(const char *root, long long *steal, long long *total)
 static int read_thread_count(const char *root, pid_t tid, const char *file, const char *key,
 			     long long *count)
 {
-	size_t cap = 0, key_len = strlen(key);
-	char *line = NULL;
-	int err, ret = -ENODATA;
+	char *line = NULL, *value;
+	int ret = -ENODATA;
+	size_t cap = 0;
 	FILE *f;
 
-	err = open_lines(&f, root, "/proc/self/task/%d/%s", (int)tid, file);
-	if (err)
-		return err;
+	f = sysfile_open(root, "/proc/self/task/%d/%s", (int)tid, file);
+	if (!f)
+		return -errno;
 	while (getline(&line, &cap, f) >= 0) {
-		char *pos;
-
-		if (strncmp(line, key, key_len))
-			continue;
-		pos = line + key_len;
-		pos += strspn(pos, " \t");
-		if (*pos++ != ':')
-			continue;
-		ret = next_count(&pos, LLONG_MAX, count);
+		value = sysfile_value(line, key, ':');
+		if (value)
+			ret = sysfile_next(&value, 0, LLONG_MAX, count);
 	}
 	/* A thread can end after its file was opened: then read() fails with ESRCH. */
 	if (ferror(f))
@@ -248,7 +210,7 @@ bool noise_thread_is_pinned(pid_t tid, int cpu)
 	long len;
 
 	/*
-	 * The system call itself: it takes a mask longer than the kernel's, tells that length, and
+	 * The system call itself: it takes a mask longer than the kernel's, returns that length, and
 	 * is all that a look at thousands of threads should cost.
 	 */
 	len = syscall(SYS_sched_getaffinity, tid, sizeof(mask), mask);

@@ -16,7 +16,7 @@
 struct noise_thread {
 	pid_t tid;
 	long long invol_switches; /* -1: the thread had ended */
-	long long migrations; /* from CPU to CPU; -1: this kernel does not report */
+	long long migrations; /* from CPU to CPU; -1: this kernel does not count them */
 };
 
 struct noise_reading {

@@ -26,7 +26,6 @@
 
 #define CPU_DIR	 "/sys/devices/system/cpu"
 #define VULN_DIR CPU_DIR "/vulnerabilities"
-#define DMI_DIR	 "/sys/class/dmi/id"
 
 /* The machine that a test lays out, file by file */
 static char root[PATH_MAX / 2];
@@ -49,8 +48,9 @@ static int remove_root(void **state)
 	return nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static void put_bytes(const char *path, const void *data, size_t len)
+static void put(const char *path, const char *text)
 {
+	size_t len = strlen(text);
 	char full[PATH_MAX], *slash;
 	int fd;
 
@@ -63,13 +63,8 @@ static void put_bytes(const char *path, const void *data, size_t len)
 	}
 	fd = open(full, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	assert_true(fd >= 0);
-	assert_int_equal(write(fd, data, len), len);
+	assert_int_equal(write(fd, text, len), len);
 	assert_int_equal(close(fd), 0);
-}
-
-static void put(const char *path, const char *text)
-{
-	put_bytes(path, text, strlen(text));
 }
 
 static void take_away(const char *path)
@@ -280,9 +275,9 @@ static void time_in_local_zone(void **state)
 
 static void nothing_there_is_unknown(void **state)
 {
-	static const char *const keys[] = { "cpu_model",   "cpus_online",    "smt",
-					    "governor",	   "freq_min_khz",   "freq_max_khz",
-					    "mitigations", "virtualization", "jit" };
+	static const char *const keys[] = { "cpu_model",      "smt",	      "governor",
+					    "freq_min_khz",   "freq_max_khz", "mitigations",
+					    "virtualization", "jit" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		assert_fact(keys[i], "unknown");
@@ -290,24 +285,18 @@ static void nothing_there_is_unknown(void **state)
 
 static void empty_files_are_unknown(void **state)
 {
-	static const char *const keys[] = { "cpu_model",      "cpus_online",  "smt",
-					    "governor",	      "freq_min_khz", "freq_max_khz",
-					    "virtualization", "jit" };
+	static const char *const keys[] = { "cpu_model",    "smt",	    "governor",
+					    "freq_min_khz", "freq_max_khz", "virtualization",
+					    "jit" };
 
 	put("/proc/cpuinfo", "");
 	put("/proc/stat", "");
-	put("/proc/sysinfo", "");
-	put("/proc/device-tree/compatible", "");
-	put("/proc/device-tree/hypervisor/compatible", "");
 	put("/proc/sys/net/core/bpf_jit_enable", "");
 	put(CPU_DIR "/online", "");
 	put(CPU_DIR "/smt/control", "\n");
 	put(CPU_DIR "/smt/active", "");
 	put(CPU_DIR "/cpu0/cpufreq/scaling_governor", "");
 	put(VULN_DIR "/meltdown", "");
-	put(DMI_DIR "/product_name", " \n");
-	put("/sys/hypervisor/type", "");
-	put("/sys/firmware/dmi/entries/0-0/raw", "");
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		assert_fact(keys[i], "unknown");
 	assert_fact("mitigations", "meltdown: unknown");
@@ -320,21 +309,9 @@ static void root_too_long(void **state)
 	char *path = long_string(PATH_MAX + 100, '/');
 
 	machine_facts_at(path, facts, MACHINE_NR_FACTS);
-	assert_string_equal(fact_of(facts, "cpus_online")->value, "unknown");
+	assert_string_equal(fact_of(facts, "cpu_model")->value, "unknown");
 	assert_string_equal(fact_of(facts, "mitigations")->value, "unknown");
 	assert_string_equal(fact_of(facts, "jit")->value, "unknown");
-
-	put("/proc/s", "cpu  1 2\ncpu0 1 2\n");
-	memcpy(path, root, strlen(root));
-	path[PATH_MAX - sizeof("/proc/s")] = '\0';
-	machine_facts_at(path, facts, MACHINE_NR_FACTS);
-	assert_string_equal(fact_of(facts, "cpus_online")->value, "unknown");
-
-	/* while the longest that the system takes is fine */
-	put("/proc/stat", "cpu  1 2\ncpu0 1 2\n");
-	path[PATH_MAX - sizeof("/proc/stat")] = '\0';
-	machine_facts_at(path, facts, MACHINE_NR_FACTS);
-	assert_string_equal(fact_of(facts, "cpus_online")->value, "1");
 	free(path);
 }
 
@@ -413,58 +390,9 @@ static void only_printable_ascii(void **state)
 	assert_fact("cpu_model", "?A?????[31m");
 }
 
-static void online_lists(void **state)
+static void online_cpus_are_counted(void **state)
 {
-	static const struct {
-		const char *list;
-		const char *want;
-	} cases[] = {
-		{ "0\n", "1" },
-		{ "0-3\n", "4" },
-		{ "0-3", "4" },
-		{ "0-2,5,7-8\n", "6" },
-		{ "8-1\n", "unknown" },
-		{ "0-\n", "unknown" },
-		{ ",\n", "unknown" },
-		{ "0-3,\n", "unknown" },
-		{ "0 1\n", "unknown" },
-		{ "-1\n", "unknown" },
-		{ "0-99999999999999999999\n", "unknown" },
-		{ "many\n", "unknown" },
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		put(CPU_DIR "/online", cases[i].list);
-		assert_fact("cpus_online", cases[i].want);
-	}
-}
-
-/* Half of a list is a list too, and a wrong one. */
-static void online_list_too_long(void **state)
-{
-	char *list = long_string(9999, ',');
-
-	for (int i = 0; i < 9999; i += 2)
-		list[i] = '0' + i / 2 % 10;
-	put(CPU_DIR "/online", list);
-	assert_fact("cpus_online", "unknown");
-	put("/proc/stat", "cpu  1 2 3\ncpu0 1\ncpu3 1\n");
-	assert_fact("cpus_online", "2");
-	free(list);
-}
-
-static void online_from_proc_stat(void **state)
-{
-	put("/proc/stat", "cpu  1 2 3 4\ncpu0 1 2 3 4\ncpu12 1 2 3 4\nintr 5 cpu7\ncpux 1\ncp1");
-	assert_fact("cpus_online", "2");
-	put("/proc/stat", "cpu  1 2 3 4\nintr 5\n");
-	assert_fact("cpus_online", "unknown");
-	put("/proc/stat", "cpu  1 2 3 4\ncpu0 1 2 3 4\ncpu12 1 2 3 4\n");
-	put(CPU_DIR "/online", "nonsense\n");
-	assert_fact("cpus_online", "2");
-	/* sysfs has the first word */
-	put("/proc/stat", "cpu  1 2 3 4\ncpu0 1 2 3 4\ncpu1 1 2 3 4");
-	put(CPU_DIR "/online", "0-5\n");
+	put(CPU_DIR "/online", "0-2,5,7-8\n");
 	assert_fact("cpus_online", "6");
 }
 
@@ -643,145 +571,25 @@ static void mitigations_all_too_long(void **state)
 	free(text);
 }
 
+/* Without systemd-detect-virt, which answers for the running machine only */
 static void virtualization_by_x86_flag(void **state)
 {
 	char *flags, *text;
 
-	put("/proc/cpuinfo",
-	    "vendor_id\t: GenuineIntel\nflags\t\t: nohypervisor hypervisors fpu\n");
+	put("/proc/cpuinfo", "vendor_id\t: Some\nflags\t\t: nohypervisor hypervisors fpu\n");
 	assert_fact("virtualization", "none");
-	/* The machines of a cloud that are not virtual have its name as well. */
-	put(DMI_DIR "/product_name", "c5.metal\n");
-	put(DMI_DIR "/sys_vendor", "Amazon EC2\n");
-	assert_fact("virtualization", "none");
-
 	put("/proc/cpuinfo", "flags\t\t: fpu hypervisor lahf_lm\n");
-	put(DMI_DIR "/product_name", "c5.large\n");
-	assert_fact("virtualization", "amazon");
-	put(DMI_DIR "/sys_vendor", "Someone\n");
-	assert_fact("virtualization", "c5.large");
-	take_away(DMI_DIR "/product_name");
-	assert_fact("virtualization", "hypervisor");
+	assert_fact("virtualization", "yes");
 	put("/proc/cpuinfo", "flags\t\t: hypervisor");
-	assert_fact("virtualization", "hypervisor");
-	put(DMI_DIR "/bios_vendor", "innotek GmbH\n");
-	assert_fact("virtualization", "vbox");
-	put("/sys/hypervisor/type", "xen\n");
-	assert_fact("virtualization", "xen");
-
-	take_away("/sys/hypervisor/type");
+	assert_fact("virtualization", "yes");
 	flags = long_string(100000, 'f');
 	assert_true(asprintf(&text, "flags\t: %s hypervisor\n", flags) > 0);
 	put("/proc/cpuinfo", text);
-	assert_fact("virtualization", "unknown");
+	assert_fact("virtualization", "yes");
 	free(text);
 	free(flags);
-}
-
-static void virtualization_by_clocksource(void **state)
-{
-	static const struct {
-		const char *clocks;
-		const char *want;
-	} cases[] = {
-		{ "kvm-clock tsc acpi_pm \n", "kvm" },
-		{ "tsc kvm-clock", "kvm" },
-		{ "hyperv_clocksource_tsc_page hyperv_clocksource_msr acpi_pm \n", "hyperv" },
-		{ "xen tsc hpet\n", "xen" },
-		{ "tsc hpet acpi_pm \n", "hypervisor" },
-		{ "notxen kvm-clocks\n", "hypervisor" },
-		{ "", "hypervisor" },
-	};
-
-	put("/proc/cpuinfo", "flags\t: fpu hypervisor\n");
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		put("/sys/devices/system/clocksource/clocksource0/available_clocksource",
-		    cases[i].clocks);
-		assert_fact("virtualization", cases[i].want);
-	}
-}
-
-static void virtualization_uml(void **state)
-{
-	put("/proc/cpuinfo", "vendor_id\t: User Mode Linux\nflags\t: fpu\n");
-	assert_fact("virtualization", "uml");
-}
-
-static void virtualization_by_dmi(void **state)
-{
 	put("/proc/cpuinfo", "processor\t: 0\nFeatures\t: fp asimd\n");
-	put(DMI_DIR "/product_name", "KVM Virtual Machine\n");
-	put(DMI_DIR "/sys_vendor", "QEMU\n");
-	assert_fact("virtualization", "kvm");
-	put(DMI_DIR "/product_name", "Virtual Machine");
-	put(DMI_DIR "/sys_vendor", "Microsoft Corporation");
-	assert_fact("virtualization", "hyperv");
-	put(DMI_DIR "/product_name", "c7g.xlarge\n");
-	put(DMI_DIR "/sys_vendor", "Amazon EC2\n");
-	assert_fact("virtualization", "amazon");
-	put(DMI_DIR "/product_name", "c7g.metal\n");
 	assert_fact("virtualization", "unknown");
-	put(DMI_DIR "/product_name", "c7g.metal-48xl\n");
-	assert_fact("virtualization", "unknown");
-}
-
-/* SMBIOS has a bit for it, where names are of no use. */
-static void virtualization_by_smbios_bit(void **state)
-{
-	unsigned char raw[0x18] = { 0, 0x18 };
-
-	put(DMI_DIR "/product_name", "Some Board\n");
-	assert_fact("virtualization", "unknown");
-	raw[0x13] = 0xef;
-	put_bytes("/sys/firmware/dmi/entries/0-0/raw", raw, sizeof(raw));
-	assert_fact("virtualization", "none");
-	raw[0x13] = 0x10;
-	put_bytes("/sys/firmware/dmi/entries/0-0/raw", raw, sizeof(raw));
-	assert_fact("virtualization", "hypervisor");
-	/* a table from before there was such a byte: its strings follow there */
-	raw[1] = 0x13;
-	put_bytes("/sys/firmware/dmi/entries/0-0/raw", raw, sizeof(raw));
-	assert_fact("virtualization", "unknown");
-	raw[1] = 0x18;
-	put_bytes("/sys/firmware/dmi/entries/0-0/raw", raw, 0x13);
-	assert_fact("virtualization", "unknown");
-}
-
-static void virtualization_by_devicetree(void **state)
-{
-	static const char board[] = "raspberrypi,4-model-b\0brcm,bcm2711";
-	static const char virt[] = "some,thing\0linux,dummy-virt";
-	static const char pseries[] = "qemu,pseries\0x";
-	static const char power[] = "IBM,9009-22A\0IBM,pseries";
-
-	put_bytes("/proc/device-tree/compatible", board, sizeof(board));
-	assert_fact("virtualization", "none");
-	put_bytes("/proc/device-tree/compatible", virt, sizeof(virt));
-	assert_fact("virtualization", "hypervisor");
-	put_bytes("/proc/device-tree/compatible", pseries, sizeof(pseries));
-	assert_fact("virtualization", "qemu");
-	put_bytes("/proc/device-tree/compatible", "riscv-virtio", 13);
-	assert_fact("virtualization", "qemu");
-	put_bytes("/proc/device-tree/compatible", power, sizeof(power));
-	assert_fact("virtualization", "none");
-	put_bytes("/proc/device-tree/ibm,partition-name", "lp1", 4);
-	assert_fact("virtualization", "powervm");
-	put_bytes("/proc/device-tree/hypervisor/compatible", "xen,xen-4.11\0xen,xen", 21);
-	assert_fact("virtualization", "xen");
-	put_bytes("/proc/device-tree/hypervisor/compatible", "linux,kvm", 10);
-	assert_fact("virtualization", "kvm");
-	put_bytes("/proc/device-tree/hypervisor/compatible", "new,one", 8);
-	assert_fact("virtualization", "new,one");
-}
-
-static void virtualization_s390(void **state)
-{
-	put("/proc/sysinfo", "Manufacturer:         IBM\nLPAR Number:          7\n");
-	assert_fact("virtualization", "lpar");
-	put("/proc/sysinfo", "LPAR Number:          7\nVM00 Control Program: z/VM    7.2.0\n");
-	assert_fact("virtualization", "zvm");
-	put("/proc/sysinfo", "LPAR Number:          7\nVM00 Control Program: KVM/Linux");
-	assert_fact("virtualization", "kvm");
 }
 
 static void jit_states(void **state)
@@ -819,9 +627,7 @@ int main(void)
 		ROOTED(cpu_model_elsewhere),
 		ROOTED(cpu_model_amid_huge_lines),
 		ROOTED(only_printable_ascii),
-		ROOTED(online_lists),
-		ROOTED(online_list_too_long),
-		ROOTED(online_from_proc_stat),
+		ROOTED(online_cpus_are_counted),
 		ROOTED(smt_states),
 		ROOTED(governors_distinct),
 		ROOTED(governors_too_many),
@@ -832,12 +638,6 @@ int main(void)
 		ROOTED(mitigations_left_out_are_counted),
 		ROOTED(mitigations_all_too_long),
 		ROOTED(virtualization_by_x86_flag),
-		ROOTED(virtualization_by_clocksource),
-		ROOTED(virtualization_uml),
-		ROOTED(virtualization_by_dmi),
-		ROOTED(virtualization_by_smbios_bit),
-		ROOTED(virtualization_by_devicetree),
-		ROOTED(virtualization_s390),
 		ROOTED(jit_states),
 	};
 
