@@ -19,24 +19,34 @@ in front. Without options it is the grid of the published results. That of the
 kernel's own script, which takes a day and more, is
   --value-sizes '2 4 8 16 40' --threads '1 4 8 12 16' --hashes '1 2 3 4 5 6 7 8 9 10'
   --entries '10000 50000 75000 100000 250000 500000 750000 1000000 2500000 5000000'
-Rows that there cannot be (75000 different values of 2 bytes) are left out. The
+Rows that cannot exist (75000 different values of 2 bytes) are left out. The
 false positive rate is the true one; the published p, counted with each false hit
 twice in the denominator, becomes it as p / (1 - p).
+
+      --value-sizes LIST
+                        sizes of a value (default 8 64; 8 with --quick)
+      --threads LIST    numbers of producers (default 1)
+      --hashes LIST     numbers of hash functions (default 1 2 3 4 5; 1 3 5 with
+                        --quick)
+      --entries LIST    numbers of entries (default 50000 100000 500000 1000000
+                        2500000 5000000; 50000 1000000 with --quick)
 END
 }
 
 check_numbers() {
-	[[ $1 =~ ^[1-9][0-9]{0,8}( [1-9][0-9]{0,8})*$ ]] || echo 'it takes numbers with a space between'
+	[[ $1 =~ ^[1-9][0-9]{0,8}( [1-9][0-9]{0,8})*$ ]] || echo 'numbers with a space between them'
 }
 
-opt '' --value-sizes LIST VALUE_SIZES check_numbers \
-	'sizes of a value (default 8 64; 8 with --quick)'
-opt '' --threads LIST THREADS check_numbers \
-	'numbers of producers (default 1)'
-opt '' --hashes LIST HASHES check_numbers \
-	'numbers of hash functions (default 1 2 3 4 5; 1 3 5 with --quick)'
-opt '' --entries LIST ENTRIES check_numbers \
-	'numbers of entries (default 50000 100000 500000 1000000 2500000 5000000; 50000 1000000 with --quick)'
+own_options=,value-sizes:,threads:,hashes:,entries:
+
+sweep_option() {
+	case $1 in
+	--value-sizes) VALUE_SIZES=$2 ;;
+	--threads) THREADS=$2 ;;
+	--hashes) HASHES=$2 ;;
+	--entries) ENTRIES=$2 ;;
+	esac
+}
 
 # 1234567 with separators, whatever the locale
 grouped() {
@@ -48,7 +58,7 @@ grouped() {
 	echo "$n$out"
 }
 
-# distinct SIZE COUNT: are there more than so many values of this size?
+# distinct SIZE COUNT: are there more than COUNT values of this size?
 distinct() {
 	(($1 > 3 || $2 < 1 << 8 * $1))
 }
@@ -62,6 +72,10 @@ sweep() {
 		: "${VALUE_SIZES:=8 64}" "${HASHES:=1 2 3 4 5}"
 		: "${ENTRIES:=50000 100000 500000 1000000 2500000 5000000}"
 	fi
+	check_value --value-sizes check_numbers "$VALUE_SIZES"
+	check_value --threads check_numbers "$THREADS"
+	check_value --hashes check_numbers "$HASHES"
+	check_value --entries check_numbers "$ENTRIES"
 	read -r -a value_sizes <<<"$VALUE_SIZES"
 	read -r -a threads <<<"$THREADS"
 	read -r -a hashes <<<"$HASHES"
@@ -89,7 +103,7 @@ sweep() {
 		done
 	done
 
-	# The published ones had 8 threads; more than there are CPUs would measure the scheduler
+	# The published ones have 8 threads; more than CPUs would measure the scheduler
 	hash_threads=$((nr_cpus < 8 ? nr_cpus : 8))
 	header "Hashmap without bloom filter vs. hashmap with bloom filter (throughput, $hash_threads threads)"
 	for v in "${value_sizes[@]}"; do

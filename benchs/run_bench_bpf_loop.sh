@@ -8,7 +8,7 @@ about() {
 	cat <<'END'
 Usage: benchs/run_bench_bpf_loop.sh [OPTION...] [-- BENCH-OPTION...]
 
-Measure bpf_loop() over the number of callbacks a call, and of threads.
+Measure bpf_loop() over the number of callbacks per call, and of threads.
 END
 }
 

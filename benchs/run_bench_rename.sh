@@ -8,8 +8,8 @@ about() {
 	cat <<'END'
 Usage: benchs/run_bench_rename.sh [OPTION...] [-- BENCH-OPTION...]
 
-Measure what a program costs that hangs on a kernel function of some length
-(renaming a thread), by each way to hang it there.
+Measure the cost of a program attached to a kernel function of some length
+(renaming a thread), by each way to attach it.
 END
 }
 

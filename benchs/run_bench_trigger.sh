@@ -12,28 +12,18 @@ about() {
 	cat <<END
 Usage: benchs/run_bench_trigger.sh [OPTION...] [NAME...] [-- BENCH-OPTION...]
 
-Measure how fast a BPF program can be made to run, by each way to hang it on
-something in the kernel (uprobes have a script of their own), or by those named:
-  $(fold -s -w 76 <<<"${triggers[*]}" | sed '2,$s/^/  /')
+Measure how fast a BPF program can be triggered, by each way to attach it to the
+kernel (uprobes have their own script), or by the named ones:
+  $(fold -s -w 76 <<<"${triggers[*]}" | sed 's/ *$//; 2,$s/^/  /')
 
 PROD_CNT in the environment is the number of producers (default 1).
 END
 }
 
-# Names, then bench's own options
 sweep_arguments() {
-	local i
-	more_options=()
-	for ((i = 0; i < ${#args[@]}; i++)); do
-		if [[ ${args[i]} == -- ]]; then
-			more_options=("${args[@]:i+1}")
-			args=("${args[@]::i}")
-			break
-		fi
-	done
-	((!${#args[@]})) || triggers=("${args[@]}")
+	((!$#)) || triggers=("$@")
 	check_value PROD_CNT check_positive "${PROD_CNT:-1}"
-	more_options+=("-p${PROD_CNT:-1}")
+	after+=("-p${PROD_CNT:-1}")
 }
 
 sweep() {

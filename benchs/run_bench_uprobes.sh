@@ -9,7 +9,7 @@ about() {
 Usage: benchs/run_bench_uprobes.sh [OPTION...] [-- BENCH-OPTION...]
 
 Measure uprobes and uretprobes on each kind of instruction that the kernel treats
-in a way of its own, attached one by one, and then by multi-uprobe links.
+differently, attached one by one, and then by multi-uprobe links.
 END
 }
 

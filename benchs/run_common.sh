@@ -1,12 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the sweeps share; to be sourced. A sweep is a function sweep() that names headings and
-# points in the order in which they are to be printed; sweep_main "$@" does the rest. It is called
-# twice: first to count the points, for the time left, then to measure them.
+# What the sweeps share; to be sourced. A sweep has a function about(), the head of its --help, and a
+# function sweep() that names headings and points in the order in which they are printed;
+# sweep_main "$@" does the rest. sweep() is called twice: first to count the points, for the time
+# left, then to measure them.
 #
-# The printed rows are those of the kernel's own scripts, so that results can be laid beside
-# published ones.
+# The rows are those of the kernel selftests' scripts, so that results can be laid beside published
+# ones.
 
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../scripts/lib.sh"
@@ -19,39 +20,38 @@ PRECISION=${PRECISION:-}
 INTERVAL=${INTERVAL:-}
 quick=false dry_run=false all_producers=false
 
-# Rows of the options that all sweeps have
-sweep_options() {
-	opt -w --warmup SEC WARMUP check_number \
-		'thrown away before each point (default 1; 3 with --precision 0; 0 with --quick)'
-	opt -d --duration SEC DURATION check_positive \
-		'measured at each point, at most (default 3; 10 with --precision 0; 1 with --quick)'
-	opt -r --runs NUM RUNS check_positive \
-		'whole runs of each point (default 1); the row is then that over runs'
-	opt -o --records FILE RECORDS check_writable 'append a record of each run to FILE'
-	opt '' --precision PCT PRECISION check_percent \
-		'end a point as soon as its mean is known to ±PCT % (default 1); 0: measure for the whole duration (the default with --quick)'
-	opt '' --interval MS INTERVAL check_positive \
-		'sampling interval (default 100; 1000 with --precision 0)'
-	opt -q --quick '' quick '' 'roughly, and within 2 minutes'
-	opt '' --all-producers '' all_producers '' \
-		'do not leave out the points with more producers than there are CPUs'
-	opt '' --bench FILE BENCH check_program 'the program to run (default ./bench)'
-	opt -n --dry-run '' dry_run '' 'print the commands, and run none'
-}
-
-about_more() {
+usage() {
+	about
 	cat <<'END'
-Options after -- are given to bench as they are. BENCH, WARMUP, DURATION, RUNS,
-RECORDS, PRECISION and INTERVAL in the environment are defaults of the options;
-SUDO is the command that makes a user root ('' where he needs not be).
 
-What this kernel cannot do is skipped, and the row says why. What fails is
-listed at the end. Of the points with more producers than there are CPUs, only
+  -w, --warmup SEC      discarded before each point (default 1; 3 with
+                        --precision 0; 0 with --quick)
+  -d, --duration SEC    measured at each point, at most (default 3; 10 with
+                        --precision 0; 1 with --quick)
+  -r, --runs NUM        whole runs of each point (default 1); with more, the row
+                        is that over runs
+  -o, --records FILE    append a record of each run to FILE
+      --precision PCT   end a point as soon as its mean is known to ±PCT %
+                        (default 1); 0: measure for the whole duration (the
+                        default with --quick)
+      --interval MS     sampling interval (default 100; 1000 with --precision 0)
+  -q, --quick           roughly, and within 2 minutes
+      --all-producers   include the points with more producers than CPUs
+      --bench FILE      the program to run (default ./bench)
+      --dry-run         print the commands, and run none
+  -h, --help            print this text
+
+Options after -- are passed to bench. BENCH, WARMUP, DURATION, RUNS, RECORDS,
+PRECISION and INTERVAL in the environment are defaults of the options; SUDO is
+the command that runs bench as root ('' if the user has the capabilities).
+
+Points that this kernel does not support are skipped, and the row says why.
+Failures are listed at the end. Of the points with more producers than CPUs, only
 the first is measured. The deviation (±) is that of the samples, one each
 --interval, and with --runs that of the runs.
 
-Exit status: 0 done; 1 a point failed; 4 this kernel can do none of it; 64 usage;
-130 or 143 interrupted, the rows printed so far are good.
+Exit status: 0 done; 1 a point failed; 4 this kernel supports none of it;
+64 usage; 130 or 143 interrupted, the rows printed so far are good.
 END
 }
 
@@ -77,8 +77,8 @@ text() {
 	printf "$@"
 }
 
-# thin COUNT...: of these numbers of producers, those that make sense on this machine, into the
-# array producers: up to the number of CPUs, and one beyond.
+# thin COUNT...: sets the array producers to those of these numbers that are useful on this machine:
+# up to the number of CPUs, and one beyond.
 thin() {
 	local n
 	producers=()
@@ -91,7 +91,7 @@ thin() {
 	done
 }
 
-# ---- what of a summary a row shows, into the variable value; nothing where it is no such summary
+# ---- the part of a summary that a row shows, in the variable value; unset by another summary
 
 rate_pattern='([0-9.]+ ± [0-9.]+M/s)'
 
@@ -127,7 +127,7 @@ nr_points=0 nr_done=0 nr_seen=0 started=0 thinned='' sweep_over=false
 failures=() skipped=0
 row_format='%-20s %s\n'
 
-# What each point costs, in seconds: as asked, and as it was until now
+# From the time per point: as asked for, then as measured so far
 seconds_left() {
 	if ((nr_seen)); then
 		echo $(((SECONDS - started) * (nr_points - nr_seen) / nr_seen))
@@ -136,8 +136,8 @@ seconds_left() {
 	fi
 }
 
-# point VALUE LABEL ARGUMENT...: measures one and prints its row. VALUE says which value_ function
-# takes it out of the summary.
+# point VALUE LABEL ARGUMENT...: measures one and prints its row. value_VALUE() takes the figures out
+# of the summary.
 point() {
 	local value_of=value_$1 label=$2 status=0 value='' lines=()
 	shift 2
@@ -150,8 +150,8 @@ point() {
 		printf '%s\n' "${as_root[*]}${as_root:+ }$BENCH ${bench_options[*]} $*"
 		return 0
 	fi
-	[[ ! -t 2 ]] ||
-		progress "[$((nr_seen + 1))/$nr_points] $* ($(duration "$(seconds_left)") left)"
+	[[ ! -t 2 ]] || progress \
+		"[$((nr_seen + 1))/$nr_points] $* ($(duration "$(seconds_left)") left)"
 	run_child "${as_root[@]}" "$BENCH" "${bench_options[@]}" "$@" \
 		>"$scratch_dir/out" 2>"$scratch_dir/err" || status=$?
 	clear_progress
@@ -188,30 +188,62 @@ show_warnings() {
 	' "$scratch_dir/warnings" | while IFS= read -r line; do say "$line"; done
 }
 
+# A sweep's own options: a list for getopt(1), and sweep_option NAME VALUE that takes each
+own_options=''
+
+# Arguments of the trigger sweep; the others have none
+sweep_arguments() {
+	((!$#)) || usage_error "unexpected argument '$1'"
+}
+
 sweep_main() {
 	local i precisely=0
-	sweep_options
-	parse_args "$@"
-	sweep_arguments
-	check_value --bench check_program "$BENCH"
+	# -n was the letter for a dry run
+	parse w:d:r:o:qn "warmup:,duration:,runs:,records:,precision:,interval:,quick,all-producers,\
+bench:,dry-run$own_options" "$@"
+	set -- "${args[@]}"
+	while [[ $1 != -- ]]; do
+		case $1 in
+		-h | --help) usage && exit ;;
+		-q | --quick) quick=true ;;
+		-n | --dry-run) dry_run=true ;;
+		--all-producers) all_producers=true ;;
+		-w | --warmup) WARMUP=$2 && shift ;;
+		-d | --duration) DURATION=$2 && shift ;;
+		-r | --runs) RUNS=$2 && shift ;;
+		-o | --records) RECORDS=$2 && shift ;;
+		--precision) PRECISION=$2 && shift ;;
+		--interval) INTERVAL=$2 && shift ;;
+		--bench) BENCH=$2 && shift ;;
+		*) sweep_option "$1" "$2" && shift ;;
+		esac
+		shift
+	done
+	sweep_arguments "${@:2}"
+	# The grid of published results took -w3 -d10; a third of that is as good on a steady machine
 	if $quick; then
-		: "${WARMUP:=0}" "${DURATION:=1}"
-		: "${PRECISION:=0}" "${INTERVAL:=100}"
+		: "${WARMUP:=0}" "${DURATION:=1}" "${PRECISION:=0}" "${INTERVAL:=100}"
 	fi
 	: "${PRECISION:=1}"
 	[[ $PRECISION =~ ^0+(\.0*)?$ ]] || precisely=1
-	# Published results took -w3 -d10; a third of that is as good where the machine is steady
 	if ((!precisely)); then
 		: "${WARMUP:=3}" "${DURATION:=10}" "${INTERVAL:=1000}"
 	else
 		: "${WARMUP:=1}" "${DURATION:=3}" "${INTERVAL:=100}"
 	fi
+	check_value --warmup check_number "$WARMUP"
+	check_value --duration check_positive "$DURATION"
+	check_value --runs check_positive "$RUNS"
+	check_value --precision check_percent "$PRECISION"
+	check_value --interval check_positive "$INTERVAL"
+	[[ -z $RECORDS ]] || check_value --records check_writable "$RECORDS"
+	check_value --bench check_program "$BENCH"
 	bench_options=("-w$WARMUP" "-d$DURATION" -a --interval "$INTERVAL")
 	((!precisely)) || bench_options+=(--precision "$PRECISION")
 	((RUNS == 1)) || bench_options+=("-r$RUNS")
 	[[ -z $RECORDS ]] || bench_options+=(-o "$RECORDS")
-	# Last, for what the user asks for counts
-	bench_options+=("${more_options[@]}")
+	# Last, so that the user's options win
+	bench_options+=("${after[@]}")
 
 	measuring=false
 	sweep
@@ -237,13 +269,4 @@ sweep_main() {
 	((!interrupted)) || die interrupted "$interrupted"
 	((!${#failures[@]})) || exit 1
 	((nr_done)) || exit 4
-}
-
-# What a sweep takes besides options: nothing but bench's own after --. Those with positional
-# arguments have a function of their own.
-sweep_arguments() {
-	more_options=()
-	((${#args[@]})) || return 0
-	[[ ${args[0]} == -- ]] || usage_error "'${args[0]}' is no option"
-	more_options=("${args[@]:1}")
 }

@@ -6,82 +6,112 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-about() {
+usage() {
 	cat <<'END'
 Usage: scripts/ab.sh [OPTION...] COMMAND-A [COMMAND-B]
 
-Run two commands by turns (A B, B A, A B, ...), so that a machine that drifts
-does so for both alike, collect their records in two files, and compare these. A
+Run two commands by turns (A B, B A, A B, ...), so that drift of the machine
+affects both alike, collect their records in two files, and compare these. A
 command is one word to the shell: quote it. It has to write records: '{}' in it
-is replaced by the name of the file, and where there is none, '-o FILE' is put
-after it. Without COMMAND-B it is the same command, under two settings.
-END
-}
+is replaced by the name of a file, and without {}, '-o FILE' is appended to it.
+Without COMMAND-B the same command runs on both sides, under two settings.
 
-about_more() {
-	cat <<'END'
+  -r, --runs NUM          runs of each (default 8; at least 4, or no difference
+                          can be shown)
+  -A, --records-a FILE    records of A (default ab-a.jsonl)
+  -B, --records-b FILE    records of B (default ab-b.jsonl)
+      --append            append to files that exist; without it they must not
+      --sysctl NAME=A,B   set a sysctl to A and B before each run of A and B
+      --before-a COMMAND  run before each run of A
+      --before-b COMMAND  run before each run of B
+      --after COMMAND     run once at the end, whatever happened
+  -m, --match FIELDS      compare rows by these, for bench -C (default: those of
+                          bench, params and config that A and B agree in)
+      --markdown          print the comparison as Markdown
+      --csv               print the comparison as CSV
+      --fail-on-slower PCT
+                          exit 1 if B is slower by more than PCT %
+      --bench FILE        the program that compares (default ./bench)
+  -h, --help              print this text
+
+Each record has a member 'ab': its side (base is A, new is B), the round, its
+place in the order of all runs, and the setting.
+
 Examples:
   # two builds
   scripts/ab.sh './old/bench -a -w1 -d3 bpf-loop' './new/bench -a -w1 -d3 bpf-loop'
   # two sets of options
   scripts/ab.sh './bench -a -w1 -d3 --rb-b2b rb-custom' \
                 './bench -a -w1 -d3 --rb-b2b --rb-use-output rb-custom'
-  # two settings of a sysctl, whose present value is put back at the end
+  # two settings of a sysctl; its present value is restored at the end
   scripts/ab.sh --sysctl kernel.bpf_stats_enabled=0,1 './bench -a -w1 -d3 trig-rawtp'
   # anything else that can be switched
   scripts/ab.sh --before-a 'cpupower set -b 0' --before-b 'cpupower set -b 15' \
                 --after 'cpupower set -b 6' './bench -a -w1 -d3 bpf-loop'
   # a whole sweep
-  scripts/ab.sh -n 6 './benchs/run_bench_rename.sh -q'
+  scripts/ab.sh -r 6 './benchs/run_bench_rename.sh -q'
 
-Ctrl-C ends it: settings are put back, what was measured is compared, and the
+Ctrl-C ends it: settings are restored, the runs so far are compared, and the
 records stay. Exit status: 0 done; 1 a run failed, or --fail-on-slower; 4 this
 kernel cannot run it; 64 usage; 130 or 143 interrupted.
 END
 }
 
 runs=8 file_a=ab-a.jsonl file_b=ab-b.jsonl append=false
-before_a='' before_b='' after='' sysctl='' match='' markdown=false csv=false slower=''
+before_a='' before_b='' after_all='' sysctl='' match='' markdown=false csv=false slower=''
 
 check_sysctl() {
-	[[ $1 =~ ^[a-z0-9_./-]+=[^,]+,[^,]+$ ]] || echo 'it takes NAME=VALUE-A,VALUE-B'
+	[[ $1 =~ ^[a-z0-9_./-]+=[^,]+,[^,]+$ ]] || echo 'NAME=VALUE-A,VALUE-B'
 }
 
-opt -n --runs NUM runs check_positive "runs of each (default $runs; 4 are the fewest that can show anything)"
-opt -A --records-a FILE file_a check_writable "records of A (default $file_a)"
-opt -B --records-b FILE file_b check_writable "records of B (default $file_b)"
-opt '' --append '' append '' 'add to records that are there; without it they must not be'
-opt '' --sysctl NAME=A,B sysctl check_sysctl 'set a sysctl to A and B before each run of A and B'
-opt '' --before-a COMMAND before_a '' 'before each run of A'
-opt '' --before-b COMMAND before_b '' 'before each run of B'
-opt '' --after COMMAND after '' 'once at the end, whatever happened'
-opt -m --match FIELDS match '' \
-	'what rows are compared by, for bench -C (default: of bench, params and config what A and B agree in)'
-opt '' --markdown '' markdown '' 'print the comparison as Markdown'
-opt '' --csv '' csv '' 'print the comparison as CSV'
-opt '' --fail-on-slower PCT slower check_percent 'exit 1 where B is slower by more than PCT %'
-opt '' --bench FILE BENCH check_program 'the program that compares (default ./bench)'
-
-parse_args "$@"
-((${#args[@]} == 1 || ${#args[@]} == 2)) || usage_error "it takes one command or two, quoted"
-command_a=${args[0]} command_b=${args[1]:-${args[0]}}
+# -n was the letter for runs
+parse r:n:A:B:m: "runs:,records-a:,records-b:,append,sysctl:,before-a:,before-b:,after:,match:,\
+markdown,csv,fail-on-slower:,bench:" "$@"
+set -- "${args[@]}"
+while [[ $1 != -- ]]; do
+	case $1 in
+	-h | --help) usage && exit ;;
+	--append) append=true ;;
+	--markdown) markdown=true ;;
+	--csv) csv=true ;;
+	-r | -n | --runs) runs=$2 && shift ;;
+	-A | --records-a) file_a=$2 && shift ;;
+	-B | --records-b) file_b=$2 && shift ;;
+	--sysctl) sysctl=$2 && shift ;;
+	--before-a) before_a=$2 && shift ;;
+	--before-b) before_b=$2 && shift ;;
+	--after) after_all=$2 && shift ;;
+	-m | --match) match=$2 && shift ;;
+	--fail-on-slower) slower=$2 && shift ;;
+	--bench) BENCH=$2 && shift ;;
+	esac
+	shift
+done
+set -- "${@:2}" "${after[@]}"
+(($# == 1 || $# == 2)) || usage_error 'expected one command or two, quoted'
+command_a=$1 command_b=${2:-$1}
+check_value --runs check_positive "$runs"
+check_value --records-a check_writable "$file_a"
+check_value --records-b check_writable "$file_b"
+[[ -z $sysctl ]] || check_value --sysctl check_sysctl "$sysctl"
+[[ -z $slower ]] || check_value --fail-on-slower check_percent "$slower"
 check_value --bench check_program "$BENCH"
 need jq jq
 [[ $file_a != "$file_b" ]] || usage_error 'A and B need a file each'
-if ! $append; then
-	for file in "$file_a" "$file_b"; do
-		[[ ! -s $file ]] || usage_error "$file is there already: remove it, or use --append"
-	done
-fi
+for file in "$file_a" "$file_b"; do
+	[[ -s $file ]] || continue
+	$append || usage_error "$file exists: remove it, or use --append"
+	[[ -z $(tail -c1 -- "$file") ]] || usage_error "$file: the last line is unfinished"
+done
 scratch
 
-# ---- settings, and how they are put back
+# ---- settings, restored at the end
 
 sysctl_file='' sysctl_saved=''
 if [[ -n $sysctl ]]; then
 	sysctl_file=/proc/sys/$(tr . / <<<"${sysctl%%=*}")
 	sysctl_saved=$("${as_root[@]}" cat "$sysctl_file" 2>/dev/null) ||
-		die "--sysctl: there is no '${sysctl%%=*}' that can be read" 64
+		die "--sysctl: cannot read '${sysctl%%=*}'" 64
 fi
 
 set_sysctl() {
@@ -89,59 +119,77 @@ set_sysctl() {
 }
 
 # shellcheck disable=SC2317 # by trap
-put_back() {
+restore() {
 	local status=$?
-	trap '' INT TERM HUP # it has to happen
+	trap '' INT TERM HUP
 	[[ -z $sysctl_saved ]] || set_sysctl "$sysctl_saved" ||
-		say "could not put back ${sysctl%%=*} = $sysctl_saved"
-	[[ -z $after ]] || bash -c "$after" || say "--after failed: $after"
-	sysctl_saved='' after=''
+		say "cannot restore ${sysctl%%=*} = $sysctl_saved"
+	[[ -z $after_all ]] || bash -c "$after_all" || say "--after failed: $after_all"
+	sysctl_saved='' after_all=''
 	trap 'on_signal 130' INT
 	trap 'on_signal 143' TERM HUP
 	return "$status"
 }
-trap 'put_back || true; rm -rf -- "$scratch_dir"' EXIT
+trap 'restore || true; rm -rf -- "$scratch_dir"' EXIT
 
-# prepare SIDE: the setting of that side
+# prepare SIDE: apply its setting, and set the variable setting to its words
 prepare() {
-	local setting=${sysctl#*=} before=$before_a
+	local value=${sysctl#*=} before=$before_a
 	[[ $1 == a ]] || before=$before_b
+	setting=''
 	if [[ -n $sysctl ]]; then
-		[[ $1 == a ]] && setting=${setting%%,*} || setting=${setting#*,}
-		set_sysctl "$setting" || die "cannot set ${sysctl%%=*} to '$setting'"
+		[[ $1 == a ]] && value=${value%%,*} || value=${value#*,}
+		setting="${sysctl%%=*}=$value"
+		set_sysctl "$value" || die "cannot set $setting"
 	fi
-	[[ -z $before ]] || run_child bash -c "$before" >&2 || ((interrupted)) ||
-		die "--before-$1 failed: $before"
+	if [[ -n $before ]]; then
+		setting+=${setting:+; }$before
+		run_child bash -c "$before" >&2 || ((interrupted)) || die "--before-$1 failed: $before"
+	fi
 }
 
 # ---- runs
 
-# Lines of the files at the start, and of runs that failed
 declare -A good=([a]=0 [b]=0) failed=([a]=0 [b]=0)
 
-nr_records() {
-	[[ -e $1 ]] && wc -l <"$1" || echo 0
+# collect SIDE ORDER FILE: append what a command wrote to FILE to the side's records, each with how it
+# came about, and set the variable collected to their number. Bytes of bench stay as they are.
+collect() {
+	local file=$file_a ab line
+	[[ $1 == a ]] || file=$file_b
+	ab=$(jq -cn --arg side "$1" --argjson order "$2" --arg setting "$setting" '{
+		side: (if $side == "a" then "base" else "new" end),
+		round: (($order + 1) / 2 | floor), order: $order,
+		setting: (if $setting == "" then null else $setting end) }')
+	collected=0
+	[[ -e $3 ]] || return 0
+	# bench wrote it as root, maybe with another umask
+	[[ -r $3 ]] || "${as_root[@]}" chmod a+r "$3"
+	# Not a last line that is unfinished
+	collected=$(wc -l <"$3")
+	head -n "$collected" -- "$3" | while IFS= read -r line; do
+		echo "${line%\}},\"ab\":$ab}"
+	done | append_to "$file"
 }
 
 # run_side SIDE NUMBER
 run_side() {
-	local side=$1 status=0 file command before summary
-	file=$file_a command=$command_a
-	[[ $side == a ]] || file=$file_b command=$command_b
+	local side=$1 status=0 command=$command_a records=$scratch_dir/records.jsonl summary
+	[[ $side == a ]] || command=$command_b
 	prepare "$side"
 	((!interrupted)) || return 0
 	if [[ $command == *{}* ]]; then
-		command=${command//\{\}/$(printf %q "$file")}
+		command=${command//\{\}/$(printf %q "$records")}
 	else
-		command+=" -o $(printf %q "$file")"
+		command+=" -o $(printf %q "$records")"
 	fi
-	before=$(nr_records "$file")
+	rm -f -- "$records"
 	progress "[$2/$((2 * runs))] ${side^^}: $command"
 	run_child bash -c "$command" >"$scratch_dir/out" 2>"$scratch_dir/err" || status=$?
+	collect "$side" "$2" "$records"
 	((!interrupted)) || return 0
 	if ((!status)); then
-		(($(nr_records "$file") > before)) ||
-			die "this wrote no record to $file: $command"
+		((collected)) || die "this command wrote no record: $command"
 		good[$side]=$((good[$side] + 1))
 		# Of a sweep it is enough that it came to its end
 		summary=$(tail -n1 "$scratch_dir/out")
@@ -153,7 +201,7 @@ run_side() {
 	say "$2/$((2 * runs)) ${side^^}: failed, exit status $status: $command"
 	sed 's/^/  | /' "$scratch_dir/err" >&2
 	failed[$side]=$((failed[$side] + 1))
-	# Nothing will come of it
+	# A side's first run failed: so will the others
 	((good[$side])) || exit "$status"
 }
 
@@ -164,13 +212,13 @@ for ((i = 0; i < runs && !interrupted; i++)); do
 		run_side "${sides[k]}" $((2 * i + k + 1))
 	done
 done
-put_back
+restore
 ((!interrupted)) || say "interrupted; the records are in $file_a and $file_b"
 
 # ---- comparison
 
-# Of bench, params and config those that A and B agree in, so that two option sets or two benchmarks
-# are put into one row; nothing where rows can be matched by all three.
+# Those of bench, params and config that A and B agree in, so that two option sets or two benchmarks
+# are one row; nothing if rows match by all three.
 matching() {
 	jq -n -r --slurpfile a "$file_a" --slurpfile b "$file_b" '
 		def keys_of($records; f): [$records[] | f] | unique;

@@ -6,52 +6,70 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-about() {
+usage() {
 	cat <<'END'
 Usage: scripts/claims.sh [OPTION...]
 
 Take each statement in which the published results agree, measure what it needs,
 and print: the claim, the published figures, the figures here, and whether it
 holds, does not hold, is not shown (the difference may be chance), or cannot be
-run here and why. Other machines give other figures: it is the shapes that are
-to hold.
-END
-}
+run here and why. Other machines give other figures: the shapes should hold.
 
-about_more() {
-	cat <<'END'
+  -r, --runs NUM      runs of each side of a comparison (default 5, at least 4)
+  -w, --warmup SEC    discarded before each run (default 1; 0 with --quick)
+  -d, --duration SEC  measured in each run (default 2; 1 with --quick)
+      --interval MS   sampling interval (default 100)
+  -q, --quick         roughly, in a third of the time
+  -o, --records FILE  append a record of each run to FILE
+      --only REGEX    only claims whose family or words match
+      --claims FILE   the table of claims (default reference/claims.tsv)
+      --bench FILE    the program to run (default ./bench)
+  -h, --help          print this text
+
 The commands of all claims are run in turn, those of one claim next to each
-other and in the opposite order every other round, so that a machine that drifts
-does so for all alike. Exit status: 0 it ran to its end, whatever holds; 1 a run
+other and in the opposite order every other round, so that drift of the machine
+affects all alike. Exit status: 0 it ran to its end, whatever holds; 1 a run
 failed; 64 usage; 130 or 143 interrupted (what has been measured is printed).
 END
 }
 
-runs='' warmup='' duration='' interval=100 quick=false records='' only='' list=$top/reference/claims.tsv
+runs=5 warmup='' duration='' interval=100 quick=false records='' only='' list=$top/reference/claims.tsv
 
 check_runs() {
 	[[ $1 =~ ^([4-9]|[1-9][0-9]{1,3})$ ]] ||
-		echo 'it takes a whole number from 4 on: with fewer nothing can be shown'
+		echo 'a whole number of at least 4 (fewer runs cannot show a difference)'
 }
 
-opt -n --runs NUM runs check_runs 'runs of each side of a comparison (default 5)'
-opt -w --warmup SEC warmup check_number 'thrown away before each run (default 1; 0 with --quick)'
-opt -d --duration SEC duration check_positive 'measured in each run (default 2; 1 with --quick)'
-opt '' --interval MS interval check_positive 'sampling interval (default 100)'
-opt -q --quick '' quick '' 'roughly, in a third of the time'
-opt -o --records FILE records check_writable 'append a record of each run to FILE'
-opt '' --only REGEX only '' 'only claims whose family or words match'
-opt '' --claims FILE list check_readable 'the table of claims (default reference/claims.tsv)'
-opt '' --bench FILE BENCH check_program 'the program to run (default ./bench)'
-
-parse_args "$@"
-((!${#args[@]})) || usage_error "'${args[0]}' is no option"
+# -n was the letter for runs
+parse r:n:w:d:qo: "runs:,warmup:,duration:,interval:,quick,records:,only:,claims:,bench:" "$@"
+set -- "${args[@]}"
+while [[ $1 != -- ]]; do
+	case $1 in
+	-h | --help) usage && exit ;;
+	-q | --quick) quick=true ;;
+	-r | -n | --runs) runs=$2 && shift ;;
+	-w | --warmup) warmup=$2 && shift ;;
+	-d | --duration) duration=$2 && shift ;;
+	--interval) interval=$2 && shift ;;
+	-o | --records) records=$2 && shift ;;
+	--only) only=$2 && shift ;;
+	--claims) list=$2 && shift ;;
+	--bench) BENCH=$2 && shift ;;
+	esac
+	shift
+done
+set -- "${@:2}" "${after[@]}"
+((!$#)) || usage_error "unexpected argument '$1'"
+$quick && : "${warmup:=0}" "${duration:=1}"
+: "${warmup:=1}" "${duration:=2}"
+check_value --runs check_runs "$runs"
+check_value --warmup check_number "$warmup"
+check_value --duration check_positive "$duration"
+check_value --interval check_positive "$interval"
+[[ -z $records ]] || check_value --records check_writable "$records"
+check_value --claims check_readable "$list"
 check_value --bench check_program "$BENCH"
 need jq jq
-if $quick; then
-	: "${warmup:=0}" "${duration:=1}"
-fi
-: "${runs:=5}" "${warmup:=1}" "${duration:=2}"
 scratch
 
 # ---- the table
@@ -90,7 +108,7 @@ done
 # ---- runs
 
 why=()     # of each command: why it could not be run; empty: it could
-verified=() # of each command: what --verify said
+verified=() # of each command: what --verify reported
 failures=0
 
 records_of() {
@@ -114,7 +132,7 @@ run_command() {
 	verified[n]=$(sed -n 's/^bench: note: verified: //p' "$scratch_dir/err")
 }
 
-# What has to be run in a round: in the first all that some claim takes and that this machine has the
+# What has to be run in a round: in the first all that some claim needs and that this machine has the
 # CPUs for, then what is compared and can be.
 to_run() {
 	local round=$1 i a b
@@ -308,7 +326,7 @@ judge() {
 
 	if ((cpus[i] > nr_cpus)); then
 		row $((i + 1)) 'cannot be run' "${claim[i]}" "${lines[@]}" \
-			"here: it takes ${cpus[i]} CPUs, and there are $nr_cpus"
+			"here: requires ${cpus[i]} CPUs, and there are $nr_cpus"
 		return
 	fi
 	for side in "${side_a[i]}" "${side_b[i]}"; do
@@ -330,7 +348,7 @@ judge() {
 	counted)
 		here=${verified[index_of[${side_a[i]}]]}
 		[[ -n $here ]] && result=holds || result='does not hold'
-		row $((i + 1)) "$result" "${claim[i]}" "${here:-bench did not say that they are equal}"
+		row $((i + 1)) "$result" "${claim[i]}" "${here:-bench did not report that they are equal}"
 		return
 		;;
 	drops)
@@ -380,7 +398,7 @@ printf '\n%d claims: %d hold, %d do not, %d are not shown, %d cannot be run here
 if [[ -n $records ]]; then
 	for n in "${!commands[@]}"; do
 		[[ ! -e $(records_of "$n") ]] || cat "$(records_of "$n")"
-	done >>"$records"
+	done | append_to "$records"
 fi
 ((!interrupted)) || die interrupted "$interrupted"
 ((!failures)) || die "$failures runs or comparisons failed"

@@ -6,25 +6,41 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-about() {
+usage() {
 	cat <<'END'
 Usage: scripts/cover-letter.sh [OPTION...] BASE NEW
 
 Print what a reader of a patch wants to know of two files of records (bench -o),
 to be pasted into the mail: what was compared, on what machine and kernel, how
 it was measured, the table, and what may have disturbed it. At most 75 columns.
+
+      --base TEXT     what BASE is, in words (default its kernel, or its file if
+                      the kernels are the same)
+      --new TEXT      what NEW is
+  -m, --match FIELDS  compare rows by these, for bench -C
+      --bench FILE    the program that compares (default ./bench)
+  -h, --help          print this text
+
+Exit status: 0 done; 1 the files cannot be compared; 64 usage.
 END
 }
 
 base='' new='' match=''
-opt '' --base TEXT base '' 'what BASE is, in words (default its kernel, or its file where kernels do not differ)'
-opt '' --new TEXT new '' 'what NEW is'
-opt -m --match FIELDS match '' 'what rows are compared by, for bench -C'
-opt '' --bench FILE BENCH check_program 'the program that compares (default ./bench)'
-
-parse_args "$@"
-((${#args[@]} == 2)) || usage_error 'it takes two files of records'
-for file in "${args[@]}"; do
+parse m: base:,new:,match:,bench: "$@"
+set -- "${args[@]}"
+while [[ $1 != -- ]]; do
+	case $1 in
+	-h | --help) usage && exit ;;
+	--base) base=$2 && shift ;;
+	--new) new=$2 && shift ;;
+	-m | --match) match=$2 && shift ;;
+	--bench) BENCH=$2 && shift ;;
+	esac
+	shift
+done
+files=("${@:2}" "${after[@]}")
+((${#files[@]} == 2)) || usage_error 'expected two files of records'
+for file in "${files[@]}"; do
 	check_value RECORDS check_readable "$file"
 done
 check_value --bench check_program "$BENCH"
@@ -32,7 +48,7 @@ need jq jq
 scratch
 
 # First, for it checks the files, and names the line that is wrong
-compare=("$BENCH" -C "${args[@]}")
+compare=("$BENCH" -C "${files[@]}")
 [[ -z $match ]] || compare+=(--match "$match")
 "${compare[@]}" >"$scratch_dir/table" || exit
 
@@ -54,10 +70,10 @@ facts='
 	| ($all | map(select(.status == "ok"))) as $ok
 '
 records() {
-	jq -n -r --slurpfile b "${args[0]}" --slurpfile n "${args[1]}" \
+	jq -n -r --slurpfile b "${files[0]}" --slurpfile n "${files[1]}" \
 		--arg base "$base" --arg new "$new" \
-		--arg base_file "$(basename -- "${args[0]}" .jsonl)" \
-		--arg new_file "$(basename -- "${args[1]}" .jsonl)" "$facts | $1"
+		--arg base_file "$(basename -- "${files[0]}" .jsonl)" \
+		--arg new_file "$(basename -- "${files[1]}" .jsonl)" "$facts | $1"
 }
 
 paragraph() {
@@ -98,19 +114,24 @@ how='
 	+ ", \([$all[].config.warmup_s] | span) s of warm-up before each, sampled every "
 	+ "\([$all[].config.interval_ms] | span) ms, threads "
 	+ (if all($all[]; .config.prod_cpus // "" | . == "") then "not pinned" else "pinned" end)
-	+ ". A run is one observation, and no outlier was removed; what the columns mean is said below the "
+	+ ". "
+	+ (if all($all[]; .ab) then "The sides ran by turns (base new, new base, ...). "
+	   else "" end)
+	+ "A run is one observation, and no outlier was removed; the columns are explained below the "
 	+ "table."
 '
 # shellcheck disable=SC2016 # jq's variables
 noise='
 	[$ok[] | .noise.steal_pct // empty] as $steal
 	| ([$steal[] | select(. > 1)] | length) as $stolen
-	| (if $stolen > 0 then "the hypervisor took away CPU time: steal was above 1 % in \($stolen) of "
-		+ "\($ok | length) runs, \($steal | max * 10 | round / 10) % at most" else empty end),
+	| (if $stolen > 0 then "the hypervisor ran something else: steal time was above 1 % in "
+		+ "\($stolen) of \($ok | length) runs, \($steal | max * 10 | round / 10) % at most"
+	   else empty end),
 	  ($ok | env("governor") | map(select(. != "performance" and . != "unknown"))
 	   | if length > 0 then "the CPU frequency governor was \(list), not performance" else empty end),
 	  ($ok | env("virtualization") | map(select(. != "none" and . != "unknown"))
-	   | if length > 0 then "it is a virtual machine (\(list))" else empty end),
+	   | if length > 0 then "it is a virtual machine" + (map(select(. != "yes"))
+		| if length > 0 then " (\(list))" else "" end) else empty end),
 	  ([$ok[] | select((.config.prod_cpus // "") != "" and (.noise.migrations // 0) > 0)] | length
 	   | if . > 0 then "threads moved between CPUs although pinned in \(plural(.; "run"; "runs"))" else empty end),
 	  ([$ok[] | select(.config.producers + .config.consumers > (.env.cpus_online | tonumber))] | length
@@ -126,14 +147,18 @@ noise='
 '
 # shellcheck disable=SC2016 # jq's variables
 commands='
-	[$all[] | .argv
-	 # Without what names a file
-	 | [foreach .[] as $w ({skip: false}; {skip: ($w == "-o" or $w == "--output" or $w == "-r" or $w == "--runs"), was: .skip, w: $w};
-		select((.was or .skip or (.w | test("^-[or].+|^--(output|runs)="))) | not) | .w)]
-	 | .[0] = "bench" | map(if test("^[A-Za-z0-9_./:=,@%+-]+$") then . else "\u0027\(.)\u0027" end) | join(" ")]
-	| unique[]
+	def words: .argv
+		# Without the options that name a file or repeat the run
+		| [foreach .[] as $w ({skip: false}; {skip: ($w == "-o" or $w == "--output" or $w == "-r" or $w == "--runs"), was: .skip, w: $w};
+			select((.was or .skip or (.w | test("^-[or].+|^--(output|runs)="))) | not) | .w)]
+		| .[0] = "bench" | map(if test("^[A-Za-z0-9_./:=,@%+-]+$") then . else "\u0027\(.)\u0027" end) | join(" ");
+	def side: { setting: [.[].ab.setting // empty] | unique | join(", "), commands: [.[] | words] | unique };
+	def show($of): "Commands\($of)\(if .setting == "" then "" else ", under \(.setting)" end):",
+		.commands[:10][], (.commands | length | if . > 10 then "and \(. - 10) more" else empty end);
+	($b | side) as $base | ($n | side) as $new
+	| if $base == $new then $base | show("")
+	  else ($base | show(" of base")), ($new | show(" of new")) end
 '
-
 records "$what" | paragraph
 records "$where" | paragraph
 records "$how" | paragraph
@@ -147,7 +172,5 @@ else
 	echo '- nothing that bench looks for (steal, governor, migrations, busy CPUs)'
 fi
 echo
-echo 'Commands:'
-records "$commands" >"$scratch_dir/commands"
-head -n 10 "$scratch_dir/commands" | fold -s -w 71 | sed -e 's/ *$//' -e 's/^bench/  bench/' -e '/^  bench/!s/^/      /'
-((n = $(wc -l <"$scratch_dir/commands"), n <= 10)) || echo "  and $((n - 10)) more"
+records "$commands" | fold -s -w 69 |
+	sed -e 's/ *$//' -e '/^Commands/b' -e 's/^bench/  &/;t' -e 's/^/      /'

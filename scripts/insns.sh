@@ -6,7 +6,7 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-about() {
+usage() {
 	cat <<'END'
 Usage: scripts/insns.sh [OPTION...] '[OPTIONS] BENCHMARK'...
 
@@ -14,11 +14,12 @@ Boot a kernel under emulation where 1 ns is one instruction, run bench there wit
 each of these command lines (one quoted word each), and print instructions per
 operation and the samples' deviation. The figures include timer ticks, 0.1 to
 0.3 %. With several busy threads they include scheduling: there is one CPU.
-END
-}
 
-about_more() {
-	cat <<'END'
+  -k, --kernel PATH  a kernel as scripts/vmtest.sh takes it (default: as there)
+      --bench FILE   the static binary to run (default: made by make STATIC=1)
+  -o, --output FILE  append bench's records
+  -h, --help         print this text
+
 Example:
   scripts/insns.sh -k ~/linux '--rb-b2b rb-custom' bpf-loop
 
@@ -28,21 +29,30 @@ scripts/vmtest.sh; 130 or 143 interrupted.
 END
 }
 
-kernel='' bench='' records=''
-
-opt -k --kernel PATH kernel '' 'a kernel as scripts/vmtest.sh takes it (default: as there)'
-opt '' --bench FILE bench check_program 'the static binary to run (default: made by make STATIC=1)'
-opt -o --output FILE records check_writable "append bench's records"
-
-# A command line may start with an option of bench: the space in it tells it from one of ours
-words=()
-for word; do
-	[[ $word != -*' '* || -n ${opt_key[${word%%=*}]:-} ]] || word=" $word"
-	words+=("$word")
+kernel='' bench='' records='' lines=()
+while (($#)); do
+	case $1 in
+	-h | --help) usage && exit ;;
+	-k | --kernel | -o | --output | --bench) (($# > 1)) || usage_error "$1 requires a value" ;;
+	--kernel=* | --output=* | --bench=*)
+		set -- "${1%%=*}" "${1#*=}" "${@:2}"
+		;;
+	# A command line may start with an option of bench: the space in it tells it from one of ours
+	-*' '*) ;;
+	-[ko]*) set -- "${1:0:2}" "${1:2}" "${@:2}" ;;
+	-*) usage_error "there is no option '$1'" ;;
+	esac
+	case $1 in
+	-k | --kernel) kernel=$2 && shift ;;
+	-o | --output) records=$2 && shift ;;
+	--bench) bench=$2 && shift ;;
+	*) lines+=("$1") ;;
+	esac
+	shift
 done
-parse_args "${words[@]}"
-lines=("${args[@]# }")
 ((${#lines[@]})) || usage_error 'expected a command line of bench, quoted'
+[[ -z $records ]] || check_value --output check_writable "$records"
+[[ -z $bench ]] || check_value --bench check_program "$bench"
 need jq jq
 scratch
 

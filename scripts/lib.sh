@@ -1,10 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the scripts share, the sweeps in benchs/ included; to be sourced. It takes bash 4.4.
-#
-# A script describes itself by about() (and maybe about_more()), its options by rows of opt(), and
-# calls parse_args "$@"; --help, the checks and the messages follow from that.
+# What the scripts share, the sweeps in benchs/ included; to be sourced. Requires bash 4.4.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 prog=$(basename "$0" .sh)
@@ -20,180 +17,101 @@ die() {
 	exit "${2:-1}"
 }
 
-# ---- options as data
+# ---- options
 
-opt_keys=() # of each row: -s and --long
-declare -A opt_key=() opt_arg=() opt_var=() opt_check=() opt_help=()
-
-# opt SHORT LONG ARG VARIABLE CHECK HELP: one option. SHORT may be ''. ARG is '' for a flag, which
-# sets VARIABLE to true; CHECK is the name of a check_ function below, or ''. The default is what
-# VARIABLE holds.
-opt() {
-	local long=$2
-	opt_keys+=("$long")
-	opt_key[$long]=$long
-	[[ -z $1 ]] || opt_key[$1]=$long
-	opt_arg[$long]=$3 opt_var[$long]=$4 opt_check[$long]=$5 opt_help[$long]=$6
-}
-
-# Checks say what is allowed where the value is not
-check_number() {
-	[[ $1 =~ ^(0|[1-9][0-9]{0,8})$ ]] || echo 'it takes a whole number'
-}
-
-check_positive() {
-	[[ $1 =~ ^[1-9][0-9]{0,8}$ ]] || echo 'it takes a whole number above 0'
-}
-
-check_percent() {
-	[[ $1 =~ ^[0-9]{1,3}(\.[0-9]{1,6})?$ ]] || echo 'it takes a number such as 1 or 0.5'
-}
-
-check_program() {
-	[[ -f $1 && -x $1 ]] || command -v "$1" >/dev/null || echo 'there is no such program'
-}
-
-check_readable() {
-	[[ -f $1 && -r $1 ]] || echo 'there is no such file that can be read'
-}
-
-check_writable() {
-	local dir
-	dir=$(dirname -- "$1")
-	if [[ -d $1 ]]; then
-		echo 'it is a folder'
-	elif [[ -e $1 ]]; then
-		[[ -w $1 ]] || echo 'it cannot be written to'
-	else
-		[[ -d $dir && -w $dir ]] || echo "there can be no file in $dir"
-	fi
-}
-
-# option_usage LEFT HELP: in 78 columns
-option_usage() {
-	local left=$1 line='' word
-	if ((${#left} > 25)); then
-		echo "$left"
-		left=''
-	fi
-	for word in $2; do
-		if ((${#line} + ${#word} >= 52)); then
-			printf '%-26s%s\n' "$left" "$line"
-			left='' line=''
-		fi
-		line+="${line:+ }$word"
-	done
-	printf '%-26s%s\n' "$left" "$line"
-}
-
-usage() {
-	local long short left
-	about
-	echo
-	for long in "${opt_keys[@]}"; do
-		left='      '
-		for short in "${!opt_key[@]}"; do
-			[[ ${opt_key[$short]} != "$long" || $short == "$long" ]] || left="  $short, "
-		done
-		option_usage "$left$long${opt_arg[$long]:+ ${opt_arg[$long]}}" "${opt_help[$long]}"
-	done
-	option_usage '  -h, --help' 'this text'
-	if declare -F about_more >/dev/null; then
-		echo
-		about_more
-	fi
-}
-
-# usage_error MESSAGE: what is wrong with the command line, and the end
+# usage_error MESSAGE: what is wrong with the command line, and exit
 usage_error() {
 	die "$1 (--help explains)" 64
 }
 
-# check_value NAME CHECK VALUE: CHECK is one of the functions above, or empty
-check_value() {
-	local why
-	[[ -n $2 ]] || return 0
-	why=$("$2" "$3")
-	[[ -z $why ]] || die "$1: '$3' is not allowed: $why" 64
+# shellcheck disable=SC2034 # for who sources this
+args=() after=()
+
+# parse SHORT LONG ARGUMENT...: sets the array args to the arguments as getopt(1) sorts them by its
+# lists of options (options, --, the rest), and the array after to what follows a -- among them.
+parse() {
+	local short=$1 long=$2 sorted i
+	shift 2
+	after=()
+	for ((i = 1; i <= $#; i++)); do
+		[[ ${!i} == -- ]] || continue
+		# shellcheck disable=SC2034 # for who sources this
+		after=("${@:i+1}")
+		set -- "${@:1:i-1}"
+	done
+	sorted=$(
+		unset POSIXLY_CORRECT GETOPT_COMPATIBLE
+		getopt -n "$prog" -o "h$short" -l "help,$long" -- "$@"
+	) || exit 64
+	eval "args=($sorted)"
 }
 
-# Sets the options' variables, and the array args to what remains.
-parse_args() {
-	local arg long value
-	args=()
-	while (($#)); do
-		arg=$1
-		shift
-		case $arg in
-		-h | --help)
-			usage
-			exit 0
-			;;
-		--)
-			args+=(-- "$@")
-			break
-			;;
-		--*=*)
-			set -- "${arg#*=}" "$@"
-			arg=${arg%%=*}
-			[[ -n ${opt_arg[${opt_key[$arg]:-none}]:-} ]] ||
-				usage_error "$arg: there is no such option that takes a value"
-			;;
-		--* | -[!-])
-			;;
-		-?*)
-			# -w3 is -w 3; flags cannot be put together
-			set -- "${arg:2}" "$@"
-			arg=${arg:0:2}
-			[[ -n ${opt_arg[${opt_key[$arg]:-none}]:-} ]] ||
-				usage_error "there is no option '$arg$1'"
-			;;
-		*)
-			args+=("$arg")
-			continue
-			;;
-		esac
-		long=${opt_key[$arg]:-}
-		[[ -n $long ]] || usage_error "there is no option '$arg'"
-		if [[ -z ${opt_arg[$long]} ]]; then
-			printf -v "${opt_var[$long]}" true
-			continue
-		fi
-		(($#)) || usage_error "$arg needs a value"
-		value=$1
-		shift
-		check_value "$long" "${opt_check[$long]}" "$value"
-		printf -v "${opt_var[$long]}" '%s' "$value"
-	done
-	# Values that came from the environment
-	for long in "${opt_keys[@]}"; do
-		value=${!opt_var[$long]:-}
-		[[ -z $value || -z ${opt_arg[$long]} ]] ||
-			check_value "${opt_var[$long]}" "${opt_check[$long]}" "$value"
-	done
+# Checks print what was expected where the value is not that
+check_number() {
+	[[ $1 =~ ^(0|[1-9][0-9]{0,8})$ ]] || echo 'a whole number'
+}
+
+check_positive() {
+	[[ $1 =~ ^[1-9][0-9]{0,8}$ ]] || echo 'a whole number above 0'
+}
+
+check_percent() {
+	[[ $1 =~ ^[0-9]{1,3}(\.[0-9]{1,6})?$ ]] || echo 'a number such as 1 or 0.5'
+}
+
+check_program() {
+	[[ -f $1 && -x $1 ]] || command -v "$1" >/dev/null || echo 'a program'
+}
+
+check_readable() {
+	[[ -f $1 && -r $1 ]] || echo 'a readable file'
+}
+
+# What root wrote can be appended to by root
+check_writable() {
+	if [[ -e $1 ]]; then
+		[[ ! -d $1 && (-w $1 || ${#as_root[@]} -gt 0) ]] || echo 'a writable file'
+	else
+		[[ -w $(dirname -- "$1") ]] || echo 'a file in a writable folder'
+	fi
+}
+
+# check_value NAME CHECK VALUE: CHECK is one of the functions above
+check_value() {
+	local expected
+	expected=$("$2" "$3")
+	[[ -z $expected ]] || die "$1: invalid value '$3': expected $expected" 64
 }
 
 # ---- tools, folders, root
 
-# need TOOL PACKAGE: where it is missing, the end
+# need TOOL PACKAGE: exit if it is not installed
 need() {
 	command -v "$1" >/dev/null ||
 		die "no $1: install $2 (scripts/install-deps.sh --test)"
 }
 
-# A folder for what is not to be kept, removed at the end
+# A temporary folder, removed at exit
 scratch() {
 	[[ -z ${scratch_dir:-} ]] || return 0
 	scratch_dir=$(mktemp -d "${TMPDIR:-/tmp}/$prog.XXXXXX")
 	trap 'rm -rf -- "$scratch_dir"' EXIT
 }
 
-# What a command is to be prefixed with, to be run by root; SUDO= (empty) says that it takes none,
-# since the user has the capabilities himself.
+# The prefix that runs a command as root. SUDO= (empty): none, the user has the capabilities.
 as_root=()
 if ((EUID)); then
 	read -r -a as_root <<<"${SUDO-sudo}"
 fi
+
+# Append standard input to a file, which may be root's
+append_to() {
+	if [[ -w $1 || ! -e $1 ]]; then
+		cat >>"$1"
+	else
+		"${as_root[@]}" tee -a -- "$1" >/dev/null
+	fi
+}
 
 # ---- the machine
 
@@ -209,10 +127,10 @@ first_cpu() {
 # ---- a child that can be interrupted
 
 # bash runs a trap only when its foreground child has ended: so a child runs in the background, and
-# is waited for. Interrupted is 130 or 143 once a signal has come; whoever works in a loop looks at it.
+# is waited for. interrupted is 130 or 143 after a signal; loops check it.
 interrupted=0
 child=''
-stopped=() # processes that have been told to end
+stopped=() # processes that were sent SIGTERM
 
 # The descendants of a process, and it itself
 family_of() {
@@ -267,20 +185,23 @@ run_child() {
 		[[ -d /proc/$child ]] || break
 	done
 	child=''
-	# Its own children may take a little longer: what they work on is not to be changed before
+	# Its own children may take a little longer
 	while ((n++ < 50)) && any_runs "${stopped[@]}"; do
 		sleep 0.1
 	done
 	return "$status"
 }
 
-# ---- progress, for a person who waits
+# ---- progress: one line, cut to the terminal's width; none on a terminal without cursor control
 
 progress_shown=false
 
 progress() {
-	[[ -t 2 ]] || return 0
-	printf '\r%.78s\033[K' "$1" >&2
+	local columns
+	[[ -t 2 && ${TERM:-dumb} != dumb ]] || return 0
+	read -r _ columns < <(stty size <&2 2>/dev/null) || true
+	((${columns:=0} > 1)) || columns=80
+	printf '\r%s\033[K' "${1:0:columns-1}" >&2
 	progress_shown=true
 }
 
@@ -304,7 +225,7 @@ duration() {
 
 BENCH=${BENCH:-$top/bench}
 
-# why_failed FILE: of bench's standard error, the line that says why it did not do it
+# why_failed FILE: the line of bench's standard error that has the reason
 why_failed() {
 	awk '
 		/^bench: (warning|note): / { next }

@@ -5,8 +5,8 @@
 # line,
 #   {name, title, kind: "curves", x, logx, logy, unit, runs, series: [{name, points: [POINT]}]}, or
 #   {name, title, kind: "bars", unit, runs, bars: [{label, values: {SIDE: POINT}}]}
-# with POINT = {x, y, lo, hi, n}: the median of n runs, from the lowest to the highest; of one run its
-# mean and 95 % interval.
+# with POINT = {x, y, lo, hi, n, ats}: the median of n runs, from the lowest to the highest; of one run
+# its mean and 95 % interval; ats are the records' places in the input.
 
 # Fewer points than this on a line are better shown as bars
 def min_points: 3;
@@ -32,7 +32,7 @@ def points:
 	  | { at: $at, side, fields: (.record | fields), s: .record.summary } ]
 	| group_by([.side, .fields, .s.unit])
 	| map(. as $runs | .[0] | {
-		at, side, fields, unit: .s.unit, n: ($runs | length),
+		at, ats: [$runs[].at], side, fields, unit: .s.unit, n: ($runs | length),
 		y: ([$runs[].s.mean] | median),
 		lo: (if ($runs | length) > 1 then [$runs[].s.mean] | min
 		     else .s.ci95_low // .s.mean end),
@@ -136,7 +136,7 @@ def bars($axis; $names):
 		title: ($p | title(["bench"] + ($others - ["bench"]))), runs: ($p | runs),
 		bars: ($p | group_by(.fields) | map({
 			f: .[0].fields, at: (map(.at) | min),
-			values: (map({ key: .side, value: { y, lo, hi, n } }) | from_entries)
+			values: (map({ key: .side, value: { y, lo, hi, n, ats } }) | from_entries)
 		}) | sort_by(if $axis == [] then .at else .f | [without($axis), .[$axis[0]]] end)
 		| map(.f as $f | {
 			label: (described($f; [ $told[]

@@ -7,88 +7,148 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-about() {
+usage() {
 	cat <<'END'
 Usage: scripts/plot.sh [OPTION...] RECORDS [NEW-RECORDS]
 
 Draw what is in a file of records (bench -o), as SVG and PNG: the rate over the
 parameter that was swept, a line for each setting of the others, and bars for
-what was not swept. With two files it is bars, before and after. Prints the
-names of the files that it wrote.
-END
-}
+what was not swept. With two files it is bars, before and after, with the change
+that bench -C estimates. Prints the names of the files that it wrote.
 
-about_more() {
-	cat <<'END'
+  -o, --output PREFIX  files are PREFIX-1.svg, PREFIX-1.png, ... (default the
+                       name of RECORDS without .jsonl)
+  -t, --text           print the charts as text of 75 columns instead
+  -x, --axis FIELD     the field of params for the axis, or producers (default:
+                       the one that varies along most points)
+      --title TEXT     put above each chart, before what is common to its points
+      --bench FILE     the program that compares (default ./bench)
+  -h, --help           print this text
+
 A point is the median of its runs, and its interval goes from the lowest to the
 highest of them; of a single run, it is its mean with the 95 % interval. Axes are
-logarithmic where they span two decades. Runs that failed or were interrupted are
+logarithmic if they span two decades. Runs that failed or were interrupted are
 left out.
+
+Exit status: 0 done; 1 there is nothing to draw; 64 usage.
 END
 }
 
 prefix='' text=false x='' title=''
-opt -o --output PREFIX prefix '' 'files are PREFIX-1.svg, PREFIX-1.png, ... (default the name of RECORDS without .jsonl)'
-opt -t --text '' text '' 'print the charts as text of 75 columns instead'
-opt -x --axis FIELD x '' 'the field of params that is to be the axis, or producers (default: what varies along most points)'
-opt '' --title TEXT title '' 'put above each chart, before what is common to its points'
-
-parse_args "$@"
-((${#args[@]} == 1 || ${#args[@]} == 2)) || usage_error 'it takes one file of records or two'
-for file in "${args[@]}"; do
+parse o:tx: output:,text,axis:,title:,bench: "$@"
+set -- "${args[@]}"
+while [[ $1 != -- ]]; do
+	case $1 in
+	-h | --help) usage && exit ;;
+	-t | --text) text=true ;;
+	-o | --output) prefix=$2 && shift ;;
+	-x | --axis) x=$2 && shift ;;
+	--title) title=$2 && shift ;;
+	--bench) BENCH=$2 && shift ;;
+	esac
+	shift
+done
+files=("${@:2}" "${after[@]}")
+((${#files[@]} == 1 || ${#files[@]} == 2)) || usage_error 'expected one file of records or two'
+for file in "${files[@]}"; do
 	check_value RECORDS check_readable "$file"
 done
+((${#files[@]} == 1)) || check_value --bench check_program "$BENCH"
 need jq jq
 $text || need gnuplot gnuplot-nox
-[[ -n $prefix ]] || prefix=$(basename -- "${args[0]}" .jsonl)
+[[ -n $prefix ]] || prefix=$(basename -- "${files[0]}" .jsonl)
 $text || check_value --output check_writable "$prefix-1.svg"
 scratch
 
 # Names of the files, as short as tells them apart
 names=()
-for file in "${args[@]}"; do
+for file in "${files[@]}"; do
 	names+=("$(basename -- "$file" .jsonl)")
 done
-if ((${#args[@]} == 2)) && [[ ${names[0]} == "${names[1]}" ]]; then
-	names=("${args[@]%.jsonl}")
+if ((${#files[@]} == 2)) && [[ ${names[0]} == "${names[1]}" ]]; then
+	names=("${files[@]%.jsonl}")
 	[[ ${names[0]} != "${names[1]}" ]] || names=(before after)
 fi
 
-for i in "${!args[@]}"; do
-	jq -c --arg side "${names[i]}" '{ side: $side, record: . }' "${args[i]}" 2>"$scratch_dir/err" ||
-		die "${args[i]}: no file of records: $(head -n1 "$scratch_dir/err")"
+for i in "${!files[@]}"; do
+	jq -c --arg side "${names[i]}" '{ side: $side, record: . }' "${files[i]}" 2>"$scratch_dir/err" ||
+		die "${files[i]}: not a file of records: $(head -n1 "$scratch_dir/err")"
 done >"$scratch_dir/records"
-jq -s -c --arg x "$x" --argjson sides "${#args[@]}" -f "$top/scripts/plot.jq" \
+jq -s -c --arg x "$x" --argjson sides "${#files[@]}" -f "$top/scripts/plot.jq" \
 	"$scratch_dir/records" >"$scratch_dir/charts" 2>"$scratch_dir/err" ||
-	die "${args[*]}: these are no records: $(head -n1 "$scratch_dir/err")"
-[[ -s $scratch_dir/charts ]] || die "${args[*]}: there is no run in it that came to its end"
+	die "${files[*]}: not records of bench: $(head -n1 "$scratch_dir/err")"
+[[ -s $scratch_dir/charts ]] || die "${files[*]}: no complete run in it"
 [[ -z $x ]] || jq -e -s --arg x "$x" 'any(.[]; .name == $x)' "$scratch_dir/charts" >/dev/null ||
-	die "--axis: nothing to be drawn over '$x': it takes a field with 3 numbers or more" 64
+	die "--axis: invalid value '$x': expected a field with 3 numbers or more" 64
+
+# records_at NUMBER... : the records at these places of the input
+records_at() {
+	sed -n "$(printf '%sp;' "$@")" "$scratch_dir/records" | jq -c .record
+}
+
+# With two files: "CHART/BAR CHANGE" of each bar, the change in percent as bench -C estimates it from
+# the same runs
+changes() {
+	local bar base new
+	jq -r --argjson sides "$sides" '.index as $i | .bars // [] | to_entries[]
+		| [.value.values[$sides[]].ats // empty | map(. + 1 | tostring) | join(" ")]
+			as [$base, $new] | select($new) | "\($i)/\(.key)\t\($base)\t\($new)"' \
+		"$scratch_dir/charts" |
+		while IFS=$'\t' read -r bar base new; do
+			# shellcheck disable=SC2086 # numbers
+			{
+				records_at $base >"$scratch_dir/base.jsonl"
+				records_at $new >"$scratch_dir/new.jsonl"
+			}
+			"$BENCH" -C "$scratch_dir/base.jsonl" "$scratch_dir/new.jsonl" \
+				--match env.machine --csv 2>/dev/null |
+				awk -F , -v bar="$bar" '
+					NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+					NR == 2 && $at["change_pct"] != "" { print bar, $at["change_pct"] }'
+		done
+}
+
+sides=$(printf '%s\n' "${names[@]}" | jq -R . | jq -cs .)
+if ((${#files[@]} == 2)); then
+	changes | jq -R -n '[inputs / " " | { key: .[0], value: (.[1] | tonumber) }] | from_entries' \
+		>"$scratch_dir/changes"
+	jq -c --slurpfile changes "$scratch_dir/changes" '.index as $i
+		| if .bars then .bars |= (to_entries | map(.value + { change: $changes[0]["\($i)/\(.key)"] })) else . end' \
+		"$scratch_dir/charts" >"$scratch_dir/changed"
+	mv "$scratch_dir/changed" "$scratch_dir/charts"
+fi
 
 # What the points stand for, and where they were measured
 caption=$(jq -r -s '
 	(.[].record.env | "\(.cpu_model), Linux \(.kernel_release)") as $e | $e' \
 	"$scratch_dir/records" | sort -u | paste -sd ';' | sed 's/;/; /g')
 
+# The heading where the points of a chart have nothing in common
+others=$(printf '%s, ' "${names[@]}")
+others=${others%, }
+
 # shellcheck disable=SC2016 # jq's variables
 jq_common='
 	def about_runs: if .runs[1] == 1 then "mean of one run, 95 % interval"
 		elif .runs[0] == .runs[1] then "median of \(.runs[0]) runs, lowest to highest"
 		else "median of \(.runs[0]) to \(.runs[1]) runs, lowest to highest (of one run: mean, 95 % interval)" end;
-	def heading: [$title, .title] | map(select(. != "")) | join(": ");
-	# Four digits that count
-	def figure: if . == null then "-" else
-		(fabs | if . >= 1000 then 0 elif . >= 100 then 1 elif . >= 10 then 2 else 3 end) as $d
-		| (. * pow(10; $d) | round) as $i | ($i | fabs | tostring) as $s
+	def heading: [$title, .title] | map(select(. != "")) | join(": ") | if . == "" then $others else . end;
+	def fixed($d): (. * pow(10; $d) | round) as $i | ($i | fabs | tostring) as $s
 		| (if $i < 0 then "-" else "" end)
 		  + if $d == 0 then $s else ("0" * ([$d + 1 - ($s | length), 0] | max) // "") + $s
-			| .[:-$d] + "." + .[-$d:] end end;
-	def change($old; $new): if $old == null or $new == null or $old == 0 then ""
-		else (($new / $old - 1) * 1000 | round / 10) | if . >= 0 then "+\(.) %" else "\(.) %" end end;
+			| .[:-$d] + "." + .[-$d:] end;
+	# Four significant digits
+	def figure: if . == null then "-" else
+		(fabs | if . >= 1000 then 0 elif . >= 100 then 1 elif . >= 10 then 2 else 3 end) as $d
+		| fixed($d) end;
+	# As bench -C prints it
+	def change: if . == null then "" elif fabs < 0.005 then "0.00 %" else
+		(fabs | if . < 9.995 then 2 elif . < 99.95 then 1 else 0 end) as $d
+		| (if . > 0 then "+" else "" end) + fixed($d) + " %" end;
 '
 
 draw_text() {
-	jq -r --argjson sides "$(printf '%s\n' "${names[@]}" | jq -R . | jq -s .)" --arg title "$title" "$jq_common"'
+	jq -r --argjson sides "$sides" --arg title "$title" --arg others "$others" "$jq_common"'
 		def pad($n): . + " " * ($n - length);
 		def rpad($n): (" " * ($n - length) // "") + .;
 		def fill($c; $n): if $n > 0 then $c * $n else "" end;
@@ -101,8 +161,7 @@ draw_text() {
 			+ ($note | if . == "" then "" else " " + rpad(8) end) + " ") as $left
 			| ($left + if $p.y == null then "" else
 				($p | bar($full; 75 - ($left | length))) end) | sub(" +$"; "");
-		(heading | if . == "" then "All" else . end) as $h
-		| "\($h) [\(.unit)]", about_runs,
+		"\(heading) [\(.unit)]", about_runs,
 		if .kind == "curves" then
 			([.series[].points[].hi] | max) as $max
 			| (.x | length) as $xw
@@ -124,7 +183,7 @@ draw_text() {
 				($sides | to_entries[] | .key as $i | .value as $s
 				 | select($b.values[$s] != null)
 				 | line("  " + $s; ([$sw, 20] | min) + 2; $b.values[$s]; $max;
-					if $i == 0 then " " else change($b.values[$sides[0]].y; $b.values[$s].y) end))
+					if $i == 0 then " " else ($b.change | change) end))
 			  end
 		end, "", ""' "$scratch_dir/charts" | fold -s -w 75
 	echo "Bars: # up to the low end of the interval, ~ to the high end."
@@ -134,12 +193,12 @@ draw_text() {
 # The gnuplot program of one chart, without terminal and output. Lines differ in point, dash and
 # lightness, bars in pattern, so that it can be read in grey.
 gnuplot_of() {
-	jq -r --argjson sides "$(printf '%s\n' "${names[@]}" | jq -R . | jq -s .)" --arg title "$title" \
+	jq -r --argjson sides "$sides" --arg title "$title" --arg others "$others" \
 		--arg caption "$caption" "$jq_common"'
 		def q: "\"" + (gsub("\\\\"; "/") | gsub("\""; "\\\"")) + "\"";
 		["#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7f7f7f"] as $colors
 		| [7, 4, 9, 6, 5, 8] as $points
-		| "set title \(heading | q) offset 0,0.8 noenhanced; set tmargin 4",
+		| "set tmargin 4; set label 2 \(heading | q) at screen 0.5, graph 1 center offset character 0,2.2 noenhanced",
 		"set label 1 \("\(about_runs); \($caption)" | q) at screen 0.5, graph 1 center offset character 0,0.6 noenhanced font \",9\"",
 		"set border 3; set tics nomirror out; set grid lc rgb \"#d0d0d0\" lt 1",
 		if .kind == "curves" then
@@ -147,6 +206,8 @@ gnuplot_of() {
 			([.series[].points[].x] | [min, max]) as [$first, $last]
 			| (if .logx then "set logscale x; set xrange [\($first / 1.2):\($last * 1.2)]"
 			   else "set xrange [0:\($last * 1.03)]" end),
+			# No half a producer
+			(if $last <= 12 and all(.series[].points[].x; . == floor) then "set xtics 1" else empty end),
 			(if .logy then "set logscale y" else "set yrange [0:*]" end),
 			"set key below left Left reverse vertical maxcols 1 noenhanced spacing 1.2 samplen 5",
 			([.series[].points[].y] | min) as $least | .logy as $logy
@@ -159,15 +220,17 @@ gnuplot_of() {
 				| join(", "))
 		else
 			.bars as $bars | ($bars | length) as $n | ($sides | length) as $k
-			| ([$bars[].values[].hi] | max) as $max
-			| "set xlabel \(.unit | q); set xrange [0:\($max * (if $k > 1 then 1.3 else 1.15 end))]; set yrange [\($n):-1]",
+			| ([$bars[].values[].hi] | max * 1.02) as $max
+			# Figures are in the margin, where nothing strikes them through
+			| "set xlabel \(.unit | q); set xrange [0:\($max)]; set rmargin \(if $k > 1 then 18 else 9 end)",
+			"set yrange [\($n):-1]",
 			"unset grid; set grid x lc rgb \"#d0d0d0\" lt 1",
 			"set ytics (" + ([$bars | to_entries[] | "\(.value.label | q) \(.key)"] | join(", ")) + ") noenhanced scale 0",
 			(if $k > 1 then "set key below left Left reverse horizontal noenhanced" else "unset key" end),
 			($sides | to_entries[] | .key as $i | .value as $s | "$s\($i) << EOD",
 				($bars | to_entries[] | select(.value.values[$s] != null)
-				 | .value.values as $v | "\(.key + (if $k > 1 then ($i - 0.5) * 0.38 else 0 end)) \($v[$s].y) \($v[$s].lo) \($v[$s].hi) "
-				 + ([($v[$s].y | figure), (if $i > 0 then change($v[$sides[0]].y; $v[$s].y) else "" end)]
+				 | .value.values as $v | .value.change as $change | "\(.key + (if $k > 1 then ($i - 0.5) * 0.38 else 0 end)) \($v[$s].y) \($v[$s].lo) \($v[$s].hi) "
+				 + ([($v[$s].y | figure), (if $i > 0 then $change | change else "" end)]
 				    | map(select(. != "")) | join("  ") | q)), "EOD"),
 			"h = \(if $k > 1 then 0.18 else 0.32 end)",
 			"plot " + ([range($k) as $i
@@ -175,7 +238,7 @@ gnuplot_of() {
 					if $i == 1 then "pattern 4" else "solid 0.25" end) border lc rgb \"#000000\" lc rgb \"\(
 					if $i == 1 then "#0072b2" else "#606060" end)\" title \($sides[$i] | q), "
 				+ "$s\($i) using 2:1:3:4 with xerrorbars lc rgb \"#000000\" pt -1 lw 1.2 notitle, "
-				+ "$s\($i) using 4:1:5 with labels left offset 0.6,0 font \",9\" noenhanced notitle"]
+				+ "$s\($i) using (\($max)):1:5 with labels left offset 1,0 font \",9\" noenhanced notitle"]
 				| join(", "))
 		end'
 }
@@ -183,7 +246,7 @@ gnuplot_of() {
 # In pixels
 height_of() {
 	jq -r 'if .kind == "curves" then 440 + 22 * (.series | length)
-		else 150 + (.bars | length) * (if any(.bars[]; .values | length > 1) then 34 else 22 end) end'
+		else 170 + (.bars | length) * (if any(.bars[]; .values | length > 1) then 40 else 22 end) end'
 }
 
 if $text; then
