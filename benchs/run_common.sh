@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the sweeps share; to be sourced. A sweep has a function about(), the head of its --help, and a
-# function sweep() that names headings and points in the order in which they are printed;
+# What the sweeps share; to be sourced. A sweep has a function about(), the head of its --help, and
+# a function sweep() that names headings and points in the order in which they are printed;
 # sweep_main "$@" does the rest. sweep() is called twice: first to count the points, for the time
 # left, then to measure them.
 #
@@ -136,8 +136,8 @@ seconds_left() {
 	fi
 }
 
-# point VALUE LABEL ARGUMENT...: measures one and prints its row. value_VALUE() takes the figures out
-# of the summary.
+# point VALUE LABEL ARGUMENT...: measures one and prints its row. value_VALUE() takes the figures
+# out of the summary.
 point() {
 	local value_of=value_$1 label=$2 status=0 value='' lines=()
 	shift 2

@@ -396,7 +396,7 @@ static int ask_systemd(char *value, size_t size)
 
 /*
  * systemd-detect-virt names the hypervisor. On x86 it runs only where the CPU's flags have
- * 'hypervisor': without the flag there is none, and "yes" is the answer if systemd is not installed.
+ * 'hypervisor': without the flag there is none. "yes" is a hypervisor that nobody names.
  */
 static int get_virtualization(const char *root, char *value, size_t size)
 {

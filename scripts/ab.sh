@@ -152,8 +152,8 @@ prepare() {
 
 declare -A good=([a]=0 [b]=0) failed=([a]=0 [b]=0)
 
-# collect SIDE ORDER FILE: append what a command wrote to FILE to the side's records, each with how it
-# came about, and set the variable collected to their number. Bytes of bench stay as they are.
+# collect SIDE ORDER FILE: append what a command wrote to FILE to the records of its side, each with
+# a member 'ab', and set the variable collected to their number. The rest stays, byte by byte.
 collect() {
 	local file=$file_a ab line
 	[[ $1 == a ]] || file=$file_b
