@@ -191,15 +191,15 @@ int cpuset_try(int cpu)
 	return err;
 }
 
-/* Those on the core of @cpu; empty where sysfs does not tell. */
+/* Those on the core of @cpu; empty where sysfs does not list them. */
 static void read_siblings(const char *root, int cpu, struct cpuset *siblings)
 {
-	char path[PATH_MAX];
+	char list[256];
 
 	*siblings = (struct cpuset){ 0 };
-	snprintf(path, sizeof(path),
-		 "%s/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", root, cpu);
-	parse_file(path, siblings);
+	if (!sysfile_line(root, list, sizeof(list),
+			  "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
+		cpuset_parse(list, siblings);
 }
 
 bool cpuset_share_core(const char *root, int a, int b)

@@ -5,26 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/cgroup.h"
 #include "lib/meminfo.h"
 #include "lib/sysfile.h"
 
 /* The files of a memory cgroup: version 1 and 2 differ in names only. */
 struct memcg_files {
-	const char *mount;
 	const char *limit;
 	const char *usage;
 	const char *cache; /* line of memory.stat, hierarchical */
 };
 
 static const struct memcg_files memcg_v1 = {
-	.mount = "/sys/fs/cgroup/memory",
 	.limit = "memory.limit_in_bytes",
 	.usage = "memory.usage_in_bytes",
 	.cache = "total_cache",
 };
 
 static const struct memcg_files memcg_v2 = {
-	.mount = "/sys/fs/cgroup",
 	.limit = "memory.max",
 	.usage = "memory.current",
 	.cache = "file",
@@ -41,16 +39,16 @@ static int read_key(const char *root, const char *path, const char *key, char se
 }
 
 /* What one cgroup leaves; UINT64_MAX where it has no limit. */
-static uint64_t memcg_left(const char *root, const struct memcg_files *files, const char *cgroup)
+static uint64_t memcg_left(const char *root, const struct memcg_files *files, const char *dir)
 {
 	long long limit, usage, cache;
-	char stat[2 * PATH_MAX];
+	char stat[PATH_MAX + 16];
 
 	/* A word ("max") is no limit */
-	if (sysfile_number(root, &limit, "%s%s/%s", files->mount, cgroup, files->limit) ||
-	    sysfile_number(root, &usage, "%s%s/%s", files->mount, cgroup, files->usage))
+	if (sysfile_number(root, &limit, "%s/%s", dir, files->limit) ||
+	    sysfile_number(root, &usage, "%s/%s", dir, files->usage))
 		return UINT64_MAX;
-	snprintf(stat, sizeof(stat), "%s%s/memory.stat", files->mount, cgroup);
+	snprintf(stat, sizeof(stat), "%s/memory.stat", dir);
 	if (read_key(root, stat, files->cache, ' ', &cache))
 		cache = 0;
 	usage = usage > cache ? usage - cache : 0;
@@ -58,66 +56,19 @@ static uint64_t memcg_left(const char *root, const struct memcg_files *files, co
 }
 
 /* The least that our cgroup and those above it leave. */
-static uint64_t memcg_available(const char *root, const struct memcg_files *files, char *cgroup)
-{
-	uint64_t least = UINT64_MAX, left;
-	char *slash;
-
-	for (;;) {
-		left = memcg_left(root, files, cgroup);
-		if (left < least)
-			least = left;
-		slash = strrchr(cgroup, '/');
-		if (!slash)
-			return least;
-		*slash = '\0';
-	}
-}
-
-/* Is "memory" among the comma-separated names? */
-static bool names_memory(const char *names)
-{
-	size_t len;
-
-	for (;; names += len + 1) {
-		len = strcspn(names, ",");
-		if (len == strlen("memory") && !strncmp(names, "memory", len))
-			return true;
-		if (!names[len])
-			return false;
-	}
-}
-
 static uint64_t cgroup_available(const char *root)
 {
 	uint64_t least = UINT64_MAX, left;
-	char line[PATH_MAX], *names, *path;
-	FILE *f;
+	char dir[PATH_MAX];
+	bool v2;
 
-	f = sysfile_open(root, "/proc/self/cgroup");
-	if (!f)
+	if (cgroup_find(root, "memory", dir, sizeof(dir), &v2))
 		return least;
-	/* "4:cpu,memory:/path" in version 1, "0::/path" in version 2. */
-	while (fgets(line, sizeof(line), f)) {
-		line[strcspn(line, "\n")] = '\0';
-		names = strchr(line, ':');
-		path = names ? strchr(names + 1, ':') : NULL;
-		if (!path)
-			continue;
-		*path++ = '\0';
-		names++;
-		if (!strcmp(path, "/"))
-			*path = '\0';
-		if (!*names)
-			left = memcg_available(root, &memcg_v2, path);
-		else if (names_memory(names))
-			left = memcg_available(root, &memcg_v1, path);
-		else
-			continue;
+	do {
+		left = memcg_left(root, v2 ? &memcg_v2 : &memcg_v1, dir);
 		if (left < least)
 			least = left;
-	}
-	fclose(f);
+	} while (cgroup_up(dir, v2));
 	return least;
 }
 

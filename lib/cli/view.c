@@ -17,7 +17,8 @@
 #include "lib/sysctl.h"
 #include "lib/util.h"
 
-#define STEAL_WARN_PCT 1.0
+#define STEAL_WARN_PCT	   1.0
+#define THROTTLED_WARN_PCT 1.0
 
 /* ---- while it runs */
 
@@ -239,6 +240,12 @@ static void warn_of_disturbances(const struct bench_config *cfg, const struct be
 	if (res->have_noise && res->noise.steal_pct > STEAL_WARN_PCT)
 		warning("%.1f %% steal time: the hypervisor ran something else",
 			res->noise.steal_pct);
+	if (res->have_noise && res->noise.throttled_pct > THROTTLED_WARN_PCT)
+		warning("a CPU quota (cgroup) stopped the threads for %.1f %% of the time",
+			res->noise.throttled_pct);
+	if (res->rt_limit_pct < 100)
+		warning("the threads are real-time ones, which get %.0f %% of a CPU at most: sysctl kernel.sched_rt_runtime_us=-1",
+			res->rt_limit_pct);
 	if (res->paused_ns)
 		warning("the process did not run for %.1f s (stopped by a signal, or a paused guest): that time does not count",
 			res->paused_ns / 1e9);

@@ -26,6 +26,7 @@ struct bench_result {
 	struct cpuset allowed; /* what threads were placed on, in that order: see bench_run_cpus() */
 	struct noise noise; /* during the measured time */
 	bool have_noise;
+	double rt_limit_pct; /* percent of a CPU that real-time threads get; 100: no limit */
 	bool stats_by_others; /* the kernel counted the runs of programs, and not for --verify */
 	int strayed_tid; /* a pinned thread seen on another CPU than its own; 0: none */
 	int strayed_cpu;

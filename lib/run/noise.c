@@ -13,8 +13,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/cgroup.h"
 #include "lib/cpuset.h"
+#include "lib/sysctl.h"
 #include "lib/sysfile.h"
+#include "lib/util.h"
 
 #define LONG_BITS (8 * (int)sizeof(long))
 
@@ -125,6 +128,8 @@ int noise_read_at(const char *root, struct noise_reading *reading, const pid_t *
 	}
 	reading->steal_ticks = -1;
 	reading->total_ticks = -1;
+	reading->ns = now_ns();
+	reading->throttled_ns = cgroup_throttled_ns(root);
 	read_ticks(root, &reading->steal_ticks, &reading->total_ticks);
 	for (i = 0; i < nr_tids; i++)
 		read_thread(root, tids[i], &reading->threads[i]);
@@ -172,6 +177,22 @@ static const struct noise_thread *find_thread(const struct noise_reading *readin
 	return NULL;
 }
 
+/* Of the time of all threads that had a CPU to run on. */
+static double throttled_pct(const struct noise_reading *start, const struct noise_reading *end)
+{
+	double time_ns = (double)(end->ns - start->ns), stopped;
+	struct cpuset allowed = {};
+
+	if (start->throttled_ns < 0 || end->throttled_ns < start->throttled_ns || time_ns <= 0)
+		return -1;
+	if (!cpuset_allowed(&allowed) && start->nr_threads)
+		time_ns *= start->nr_threads < (size_t)allowed.cnt ? start->nr_threads :
+								     (size_t)allowed.cnt;
+	cpuset_free(&allowed);
+	stopped = end->throttled_ns - start->throttled_ns;
+	return stopped < time_ns ? 100 * stopped / time_ns : 100;
+}
+
 void noise_diff(const struct noise_reading *start, const struct noise_reading *end,
 		struct noise *noise)
 {
@@ -180,6 +201,7 @@ void noise_diff(const struct noise_reading *start, const struct noise_reading *e
 
 	memset(noise, 0, sizeof(*noise));
 	noise->steal_pct = steal_pct(start, end);
+	noise->throttled_pct = throttled_pct(start, end);
 
 	for (i = 0; i < start->nr_threads; i++) {
 		const struct noise_thread *a = &start->threads[i];
@@ -210,12 +232,30 @@ bool noise_thread_is_pinned(pid_t tid, int cpu)
 	long len;
 
 	/*
-	 * The system call itself: it takes a mask longer than the kernel's, returns that length, and
-	 * is all that a look at thousands of threads should cost.
+	 * The system call itself: it takes a mask longer than the kernel's, returns that length,
+	 * and is all that a look at thousands of threads should cost.
 	 */
 	len = syscall(SYS_sched_getaffinity, tid, sizeof(mask), mask);
 	if (len < 0)
 		return true;
 	return cpu < 8 * len && mask[cpu / LONG_BITS] >> cpu % LONG_BITS & 1 &&
 	       CPU_COUNT_S(len, (cpu_set_t *)mask) == 1;
+}
+
+long long noise_wakeups(pid_t tid)
+{
+	long long count;
+
+	return read_thread_count("", tid, "status", "voluntary_ctxt_switches", &count) ? -1 : count;
+}
+
+double noise_rt_limit_pct(pid_t tid)
+{
+	int policy = sched_getscheduler(tid) & ~SCHED_RESET_ON_FORK;
+	long long period = sysctl_read("kernel/sched_rt_period_us", 1000000);
+	long long runtime = sysctl_read("kernel/sched_rt_runtime_us", -1);
+
+	if ((policy != SCHED_FIFO && policy != SCHED_RR) || runtime < 0 || runtime >= period)
+		return 100;
+	return 100.0 * runtime / period;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -22,6 +23,8 @@ struct noise_thread {
 struct noise_reading {
 	long long steal_ticks; /* of all CPUs since boot; -1 unknown */
 	long long total_ticks; /* the same, all kinds of time together */
+	uint64_t ns; /* when it was taken, now_ns() */
+	long long throttled_ns; /* by a CPU quota, see cgroup_throttled_ns(); -1 unknown */
 	size_t nr_threads;
 	struct noise_thread *threads; /* owned by the reading */
 };
@@ -30,6 +33,7 @@ struct noise {
 	double steal_pct; /* of all CPUs' time, 0 to 100; -1 unknown */
 	long long invol_switches; /* of all threads together; -1 unknown */
 	long long migrations; /* the same; -1 unknown */
+	double throttled_pct; /* of the threads' time, taken by a CPU quota; -1 unknown */
 	size_t threads_lost; /* threads that ended early: the two sums lack them */
 };
 
@@ -56,6 +60,15 @@ void noise_reading_free(struct noise_reading *reading);
  */
 void noise_diff(const struct noise_reading *start, const struct noise_reading *end,
 		struct noise *noise);
+
+/* How often a thread of this process has slept and was woken since it was born; -1 unknown. */
+long long noise_wakeups(pid_t tid);
+
+/*
+ * Real-time threads (SCHED_FIFO, SCHED_RR) are stopped for a part of each period. Percent of a CPU
+ * that is left to thread @tid (0: the caller); 100 for others, and where there is no such limit.
+ */
+double noise_rt_limit_pct(pid_t tid);
 
 /*
  * May a thread of this process run on @cpu and nowhere else? When a CPU goes offline, the kernel

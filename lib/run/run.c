@@ -217,6 +217,7 @@ int bench_run(const struct bench_job *job, const struct bench_watch *watch,
 
 	memset(res, 0, sizeof(*res));
 	res->ci_pct = NAN; /* until there are samples */
+	res->rt_limit_pct = 100;
 	state = state_new(job, watch, res);
 	if (!state)
 		return bench_failed(err, ENOMEM, "cannot start");

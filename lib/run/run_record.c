@@ -131,13 +131,20 @@ static json_t *make_env(const struct bench_result *res)
 	return o;
 }
 
+static json_t *pct_or_null(double pct)
+{
+	return pct < 0 ? json_null() : json_real(pct);
+}
+
 static json_t *make_noise(const struct bench_result *res)
 {
 	if (!res->have_noise)
 		return json_null();
-	return json_pack("{s:o, s:o, s:o, s:b}", "steal_pct",
-			 res->noise.steal_pct < 0 ? json_null() : json_real(res->noise.steal_pct),
-			 "invol_switches", count_or_null(res->noise.invol_switches), "migrations",
+	return json_pack("{s:o, s:o, s:f, s:f, s:o, s:o, s:b}", "steal_pct",
+			 pct_or_null(res->noise.steal_pct), "throttled_pct",
+			 pct_or_null(res->noise.throttled_pct), "rt_limit_pct", res->rt_limit_pct,
+			 "paused_s", res->paused_ns / 1e9, "invol_switches",
+			 count_or_null(res->noise.invol_switches), "migrations",
 			 count_or_null(res->noise.migrations), "strayed", res->strayed_tid != 0);
 }
 

@@ -264,6 +264,7 @@ void samples_end(struct run_state *state)
 	set_timer(0);
 	look_for_strays(state);
 	state->res->ci_pct = ci_pct(state);
+	state->res->rt_limit_pct = noise_rt_limit_pct(state->workers[0].t.tid);
 	if (state->noise_started && !read_noise(state, &end)) {
 		noise_diff(&state->noise_start, &end, &state->res->noise);
 		if (!count_threads_noise(state))
