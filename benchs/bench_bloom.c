@@ -604,7 +604,8 @@ static const struct bench *const bloom_benchs[] = {
 
 static struct bench_family bloom_family = {
 	.title = "Bloom filter",
-	.about = "what a bloom filter costs, how often it is wrong, what it saves in front of a hash map",
+	.about =
+		"what a bloom filter costs, how often it is wrong, what it saves in front of a hash map",
 	.opts = bloom_opts,
 	.nr_opts = ARRAY_SIZE(bloom_opts),
 	.params_size = sizeof(struct bloom_params),

@@ -12,6 +12,7 @@
 
 #include "benchs/buffers.h"
 #include "lib/num.h"
+#include "lib/run/noise.h"
 
 #define MAX_TIMER_MS 10000
 
@@ -221,6 +222,53 @@ void buffers_free(struct bench_run *run)
 
 /* ---- producers and counts */
 
+enum { WAKEUPS = NR_HITS_DROPS, WAKEUPS_PER_RECORD };
+
+static const struct figure buffer_figures[] = {
+	HITS_DROPS_FIGURES,
+	[WAKEUPS] = {
+		.name = "wakeups",
+		.unit = "k/s",
+		.scale = 1e3,
+		.better = BETTER_NONE,
+		.help = "times that the consumer slept and was woken, in thousands per second",
+	},
+	[WAKEUPS_PER_RECORD] = {
+		.name = "wakeups_per_1000",
+		.unit = "per 1000 records",
+		.scale = 1e-3,
+		.kind = FIGURE_RATIO,
+		.of = WAKEUPS,
+		.per = HITS,
+		.better = BETTER_NONE,
+		.help = "the same, per thousand records consumed",
+	},
+};
+
+const struct report buffers_report = {
+	.name = "buffers",
+	.figures = buffer_figures,
+	.nr_figures = ARRAY_SIZE(buffer_figures),
+	.progress = lines_hits_drops_progress,
+	.summary = lines_hits_drops_summary,
+};
+
+void buffers_consumer_starts(struct bench_thread *t)
+{
+	struct buffers *b = t->run->priv;
+
+	__atomic_store_n(&b->consumer, t->tid, __ATOMIC_RELAXED);
+}
+
+/* The kernel's count: a return from epoll_wait() does not tell whether the consumer had slept. */
+static uint64_t count_wakeups(const struct buffers *b)
+{
+	pid_t consumer = __atomic_load_n(&b->consumer, __ATOMIC_RELAXED);
+	long long wakeups = consumer ? noise_wakeups(consumer) : 0;
+
+	return wakeups > 0 ? wakeups : 0;
+}
+
 int buffers_producer(struct bench_thread *t)
 {
 	const struct buffer_params *params = t->run->params;
@@ -242,6 +290,7 @@ void buffers_measure(struct bench_run *run, struct values *v)
 	else
 		v->v[HITS] = bench_counter_read(b->consumed);
 	v->v[DROPS] = bench_slots_sum(b->slots, SLOT_DROPS);
+	v->v[WAKEUPS] = count_wakeups(b);
 }
 
 void buffers_conserve(struct bench_run *run, struct bench_conservation *c)

@@ -265,6 +265,7 @@ static int pb_libbpf_consumer(struct bench_thread *t)
 	struct epoll_event events[MAX_EVENTS];
 	int n;
 
+	buffers_consumer_starts(t);
 	while (!bench_stopping(t)) {
 		if (params->b2b)
 			attach_trigger();
@@ -334,6 +335,7 @@ static int pb_custom_consumer(struct bench_thread *t)
 	struct epoll_event events[MAX_EVENTS];
 	int n, i;
 
+	buffers_consumer_starts(t);
 	while (!bench_stopping(t)) {
 		if (params->b2b)
 			attach_trigger();
@@ -357,7 +359,7 @@ static int pb_custom_consumer(struct bench_thread *t)
 		.name = name_,                                      \
 		.desc = desc_,                                      \
 		.when_dropping = "--rb-b2b measures without drops", \
-		.report = &report_hits_drops,                       \
+		.report = &buffers_report,                          \
 		.consumers = buffers_consumers,                     \
 		.check = pb_check,                                  \
 		.probe = pb_probe,                                  \

@@ -244,7 +244,8 @@ static const struct bench *const rename_benchs[] = {
 
 static struct bench_family rename_family = {
 	.title = "Renaming",
-	.about = "what a program on a kernel function of some length costs, by each way to attach it",
+	.about =
+		"what a program on a kernel function of some length costs, by each way to attach it",
 	.benchs = rename_benchs,
 	.nr_benchs = ARRAY_SIZE(rename_benchs),
 };

@@ -188,6 +188,7 @@ static int rb_libbpf_consumer(struct bench_thread *t)
 	struct epoll_event events[MAX_EVENTS];
 	int n;
 
+	buffers_consumer_starts(t);
 	while (!bench_stopping(t)) {
 		if (params->b2b)
 			attach_trigger();
@@ -239,6 +240,7 @@ static int rb_custom_consumer(struct bench_thread *t)
 	struct epoll_event events[MAX_EVENTS];
 	int n;
 
+	buffers_consumer_starts(t);
 	while (!bench_stopping(t)) {
 		if (params->b2b)
 			attach_trigger();
@@ -259,7 +261,7 @@ static int rb_custom_consumer(struct bench_thread *t)
 		.desc = desc_,                                      \
 		.needs = "Linux 5.8 or newer",                      \
 		.when_dropping = "--rb-b2b measures without drops", \
-		.report = &report_hits_drops,                       \
+		.report = &buffers_report,                          \
 		.consumers = buffers_consumers,                     \
 		.check = rb_check,                                  \
 		.probe = rb_probe,                                  \

@@ -45,6 +45,7 @@ struct buffer_params {
 struct buffers {
 	const struct cpu_slot *slots; /* in the .bss of the program that puts records in */
 	struct bench_counter *consumed;
+	pid_t consumer; /* its thread id; 0: it has not started; atomic */
 	int epoll_fd; /* -1: this benchmark does not wait by an epoll of its own */
 };
 
@@ -70,6 +71,12 @@ void *buffers_alloc(struct bench_run *run, size_t size);
 
 /* Frees what is in run->priv, and that, as the last step of a tear-down; copes with NULL. */
 void buffers_free(struct bench_run *run);
+
+/* Hits and drops, and how often the consumer had to be woken. */
+extern const struct report buffers_report;
+
+/* To be called by the consumer when it starts. */
+void buffers_consumer_starts(struct bench_thread *t);
 
 int buffers_consumers(const struct bench_run *run);
 int buffers_producer(struct bench_thread *t);

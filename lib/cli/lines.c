@@ -75,45 +75,18 @@ int lines_summary(FILE *out, const struct report *report, const struct sample *s
 
 /* ---- hits and drops */
 
-enum { TOTAL = DROPS + 1, NR_HITS_DROPS };
+static const struct figure hits_drops_figures[] = { HITS_DROPS_FIGURES };
 
-static const struct figure hits_drops_figures[] = {
-	[HITS] = {
-		.name = "hits",
-		.unit = "M/s",
-		.scale = 1e6,
-		.better = BETTER_HIGHER,
-		.help = "what the benchmark's description calls a hit, in millions per second",
-	},
-	[DROPS] = {
-		.name = "drops",
-		.unit = "M/s",
-		.scale = 1e6,
-		.better = BETTER_LOWER,
-		.help = "attempts that the kernel refused",
-	},
-	[TOTAL] = {
-		.name = "total",
-		.unit = "M/s",
-		.scale = 1e6,
-		.kind = FIGURE_SUM,
-		.of = HITS,
-		.per = DROPS,
-		.better = BETTER_HIGHER,
-		.help = "attempts: hits and drops together",
-	},
-};
-
-static void hits_drops_progress(FILE *out, const struct report *report, const double *values,
-				const struct sample *s, int producers)
+void lines_hits_drops_progress(FILE *out, const struct report *report, const double *values,
+			       const struct sample *s, int producers)
 {
 	fprintf(out, "hits %8.3lfM/s (%7.3lfM/prod), drops %8.3lfM/s, total operations %8.3lfM/s\n",
 		values[HITS], values[HITS] / producers, values[DROPS], values[TOTAL]);
 }
 
-static void hits_drops_summary(FILE *out, const struct report *report,
-			       const struct figure_stats *stats, const struct sample *total,
-			       int producers)
+void lines_hits_drops_summary(FILE *out, const struct report *report,
+			      const struct figure_stats *stats, const struct sample *total,
+			      int producers)
 {
 	fprintf(out,
 		"Summary: hits %8.3lf \u00B1 %5.3lfM/s (%7.3lfM/prod), "
@@ -126,8 +99,8 @@ const struct report report_hits_drops = {
 	.name = "hits_drops",
 	.figures = hits_drops_figures,
 	.nr_figures = ARRAY_SIZE(hits_drops_figures),
-	.progress = hits_drops_progress,
-	.summary = hits_drops_summary,
+	.progress = lines_hits_drops_progress,
+	.summary = lines_hits_drops_summary,
 };
 
 /* ---- operations */

@@ -11,7 +11,40 @@
 
 /* Records or calls that succeed, and those that the kernel refuses: write rows HITS and DROPS. */
 extern const struct report report_hits_drops;
-enum { HITS, DROPS };
+enum { HITS, DROPS, TOTAL, NR_HITS_DROPS };
+
+/* The same three rows for a table that has more behind them, and the lines that go with them. */
+#define HITS_DROPS_FIGURES \
+	[HITS] = {                                                                            \
+		.name = "hits",                                                               \
+		.unit = "M/s",                                                                \
+		.scale = 1e6,                                                                 \
+		.better = BETTER_HIGHER,                                                      \
+		.help = "what the description calls a hit, in millions per second",           \
+	},                                                                                    \
+	[DROPS] = {                                                                           \
+		.name = "drops",                                                              \
+		.unit = "M/s",                                                                \
+		.scale = 1e6,                                                                 \
+		.better = BETTER_LOWER,                                                       \
+		.help = "attempts that the kernel refused",                                   \
+	},                                                                                    \
+	[TOTAL] = {                                                                           \
+		.name = "total",                                                              \
+		.unit = "M/s",                                                                \
+		.scale = 1e6,                                                                 \
+		.kind = FIGURE_SUM,                                                           \
+		.of = HITS,                                                                   \
+		.per = DROPS,                                                                 \
+		.better = BETTER_HIGHER,                                                      \
+		.help = "attempts: hits and drops together",                                  \
+	}
+
+void lines_hits_drops_progress(FILE *out, const struct report *report, const double *values,
+			       const struct sample *s, int producers);
+void lines_hits_drops_summary(FILE *out, const struct report *report,
+			      const struct figure_stats *stats, const struct sample *total,
+			      int producers);
 
 /* Operations, and the time of one: write row OPS. */
 extern const struct report report_ops;

@@ -193,6 +193,24 @@ void view_warn_of_machine(bool uses_bpf)
 
 /* ---- after */
 
+/* With -v, what the summary line has no place for. */
+static void report_figures(const struct report *report, const struct sample *samples, size_t n,
+			   int producers)
+{
+	struct figure_stats stats;
+	size_t i;
+
+	for (i = 0; i < report->nr_figures; i++)
+		if (!figure_sum_up(report, i, samples, n, producers, &stats))
+			note("%s %.4g ± %.2g %s", report->figures[i].name, stats.mean, stats.stddev,
+			     report->figures[i].unit);
+}
+
+static bool has_drops(const struct report *report)
+{
+	return report->nr_figures > DROPS && !strcmp(report->figures[DROPS].name, "drops");
+}
+
 static int print_summary(const struct view *view, const struct sample *samples, size_t n)
 {
 	const struct bench_job *job = view->job;
@@ -204,7 +222,7 @@ static int print_summary(const struct view *view, const struct sample *samples, 
 	err = lines_summary(view->out, report, samples, n, job->cfg->producers);
 	if (!err)
 		return BENCH_EXIT_OK;
-	if (err == -ENODATA && report == &report_hits_drops && total.raw.v[DROPS])
+	if (err == -ENODATA && has_drops(report) && total.raw.v[DROPS])
 		complain("%s: failed: no hits in the measured time, and %" PRIu64 " drops",
 			 job->bench->name, total.raw.v[DROPS]);
 	else if (err == -ENODATA)
@@ -296,6 +314,8 @@ int view_result(const struct view *view, const struct bench_result *res)
 		return BENCH_EXIT_FAILED;
 	}
 	report_drops(view->job, samples, n);
+	if (cfg->verbose)
+		report_figures(view->job->bench->report, samples, n, cfg->producers);
 	return print_summary(view, samples, n);
 }
 
