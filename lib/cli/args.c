@@ -56,20 +56,22 @@ static void add_table(struct parser *p, const struct opt *opts, size_t nr)
 	}
 }
 
-static int parser_init(struct parser *p, int argc)
+static int parser_init(struct parser *p, int argc, char *const *argv)
 {
 	const struct bench_family *f;
-	size_t nr = args_nr_core_opts;
+	size_t nr = args_nr_core_opts, room = 1;
+	int i;
 
+	for (i = 0; i < argc; i++)
+		room += strlen(argv[i]); /* "-vqa" is three options */
 	for (f = bench_families; f; f = f->next)
 		nr += f->nr_opts;
 	memset(p, 0, sizeof(*p));
 	p->names = calloc(2 * nr + 1, sizeof(*p->names));
-	p->given = calloc(argc + 1, sizeof(*p->given));
+	p->given = calloc(room, sizeof(*p->given));
 	if (!p->names || !p->given)
 		return -ENOMEM;
-	strcpy(p->letters,
-	       ":?"); /* getopt shall tell a missing argument apart, and print nothing */
+	strcpy(p->letters, ":"); /* getopt shall tell a missing argument apart, and print nothing */
 	add_table(p, args_core_opts, args_nr_core_opts);
 	for (f = bench_families; f; f = f->next)
 		add_table(p, f->opts, f->nr_opts);
@@ -92,10 +94,6 @@ static void refuse_long(const struct parser *p, const char *word)
 	snprintf(name, sizeof(name), "%.*s", (int)len, word + 2);
 	for (i = 0; i < p->nr_names; i++) {
 		names[i] = p->names[i].name;
-		if (!strcmp(names[i], name)) {
-			complain("option '--%s' takes no argument", name);
-			return;
-		}
 		if (len && !strncmp(names[i], name, len) && strlen(list) < sizeof(list) - 40)
 			nr += snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s--%s",
 				       nr ? ", " : "", names[i]);
@@ -122,14 +120,14 @@ static const char *name_of_key(int key)
 
 static void refuse(const struct parser *p, int c, char *const *argv)
 {
-	const char *word = argv[optind - 1];
-
-	if (c == ':' && optopt >= NAME_BASE)
+	if (c == '?' && optopt >= NAME_BASE)
+		complain("option '--%s' takes no argument", p->names[optopt - NAME_BASE].name);
+	else if (c == ':' && optopt >= NAME_BASE)
 		complain("option '--%s' requires an argument", p->names[optopt - NAME_BASE].name);
 	else if (c == ':')
 		complain("option '-%c' requires an argument", optopt);
-	else if (!optopt || optopt >= NAME_BASE)
-		refuse_long(p, word);
+	else if (!optopt)
+		refuse_long(p, argv[optind - 1]);
 	else
 		complain("unrecognized option '-%c': 'bench --help' lists them", optopt);
 }
@@ -142,7 +140,8 @@ static int split(struct parser *p, int argc, char **argv, struct args *args)
 	optind = 0; /* glibc's word for: from the start, whoever parsed before */
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, p->letters, p->names, NULL)) >= 0) {
-		if (c == ':' || (c == '?' && strcmp(argv[optind - 1], "-?"))) {
+		/* '?' says that something is wrong; -? is help, and as a letter looks the same. */
+		if (c == ':' || (c == '?' && optopt != '?')) {
 			refuse(p, c, argv);
 			return -EINVAL;
 		}
@@ -433,7 +432,7 @@ int args_parse(int argc, char *const *argv, struct args *args)
 
 	memset(args, 0, sizeof(*args));
 	opttab_reset(args_core_opts, args_nr_core_opts, args);
-	err = copy ? parser_init(&p, argc) : -ENOMEM;
+	err = copy ? parser_init(&p, argc, argv) : -ENOMEM;
 	if (!err) {
 		memcpy(copy, argv, argc * sizeof(*copy));
 		err = parse(&p, argc, copy, args);

@@ -88,11 +88,19 @@ static void reset_slower(void *dest)
 	*(double *)dest = -1;
 }
 
-static int format_pct(const void *dest, char *buf, size_t size)
+static int format_precision(const void *dest, char *buf, size_t size)
 {
 	double v = *(const double *)dest;
 
 	snprintf(buf, size, v > 0 ? "%g" : "off", v);
+	return 0;
+}
+
+static int format_slower(const void *dest, char *buf, size_t size)
+{
+	double v = *(const double *)dest;
+
+	snprintf(buf, size, v >= 0 ? "%g" : "off", v);
 	return 0;
 }
 
@@ -204,7 +212,7 @@ const struct opt args_core_opts[] = {
 	  AT(cfg.precision_pct),
 	  .parse = parse_precision,
 	  .reset = reset_precision,
-	  .format = format_pct,
+	  .format = format_precision,
 	  .allowed = "a percentage from 0.01 to 50",
 	  .help = "Stop as soon as the 95 % interval of the mean is within so much of it; -d is then "
 		  "the longest that it may take" },
@@ -241,7 +249,7 @@ const struct opt args_core_opts[] = {
 	  AT(fail_on_slower_pct),
 	  .parse = parse_pct,
 	  .reset = reset_slower,
-	  .format = format_pct,
+	  .format = format_slower,
 	  .allowed = "a percentage from 0 to 100",
 	  .help = "With -C: exit with 1 where a row has the verdict 'slower' by more than that" },
 	{ .name = "show-env",
