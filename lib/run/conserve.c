@@ -31,24 +31,43 @@ uint64_t bench_count_value(const struct bench_conservation *c, const char *name)
 	return 0;
 }
 
-/* Sum of the counts that are named in @names: "submitted + drops". */
-static uint64_t sum_named(const struct bench_conservation *c, const char *names, size_t len)
+static bool add_count(const struct bench_conservation *c, const char *name, uint64_t *sum)
 {
-	uint64_t sum = 0;
-	char *copy = strndup(names, len), *rest = copy, *name;
+	size_t i;
 
-	while ((name = strsep(&rest, " +=")))
-		sum += *name ? bench_count_value(c, name) : 0;
+	for (i = 0; i < c->nr_counts; i++) {
+		if (!strcmp(c->counts[i].name, name)) {
+			*sum += c->counts[i].value;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Sum of the counts that are named in @names: "submitted + drops". False where one is no count. */
+static bool sum_named(const struct bench_conservation *c, const char *names, size_t len,
+		      uint64_t *sum)
+{
+	char *copy = strndup(names, len), *rest = copy, *name;
+	bool known = copy;
+
+	*sum = 0;
+	while ((name = strsep(&rest, " +")))
+		known = known && (!*name || add_count(c, name, sum));
 	free(copy);
-	return sum;
+	return known;
 }
 
 static int check_identity(struct bench_run *run, struct bench_conservation *c, const char *identity)
 {
-	const char *right = strstr(identity, " = ") + strlen(" = ");
-	uint64_t left_sum = sum_named(c, identity, right - identity);
-	uint64_t right_sum = sum_named(c, right, strlen(right));
+	const char *right = strstr(identity, " = ");
+	uint64_t left_sum, right_sum;
 
+	/* A count that is misspelt must not pass for 0. */
+	if (!right || !sum_named(c, identity, right - identity, &left_sum) ||
+	    !sum_named(c, right + strlen(" = "), strlen(right) - strlen(" = "), &right_sum))
+		return bench_failed(&run->err, 0, "%s: '%s' does not name its counts",
+				    run->bench->name, identity);
 	if (left_sum == right_sum)
 		return 0;
 	c->violated = true;

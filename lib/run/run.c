@@ -61,7 +61,8 @@ static int run_threads(struct run_state *state)
 	} else {
 		/* Not before: the threads would inherit it. */
 		state->outranking = outrank_workers();
-		signals_set_realtime(state->outranking);
+		if (state->outranking)
+			signals_set_realtime(true);
 		err = samples_take(state);
 		samples_end(state);
 	}
@@ -149,6 +150,8 @@ int bench_probe(const struct bench_job *job, struct bench_err *err)
 	ret = check_descriptors(&run.err);
 	if (!ret && job->bench->probe) {
 		ret = job->bench->probe(&run);
+		if (ret) /* as in set_up() */
+			bench_failed(&run.err, ret, "cannot probe %s", job->bench->name);
 	} else if (!ret) {
 		ret = set_up(&run);
 		tear_down(&run);
@@ -165,8 +168,10 @@ int bench_check(const struct bench_job *job, struct bench_err *err)
 
 	run_init(&run, job, NULL);
 	ret = job->bench->check ? job->bench->check(&run) : 0;
-	if (ret)
+	if (ret) {
+		bench_failed(&run.err, ret, "cannot check %s", job->bench->name);
 		*err = run.err;
+	}
 	return ret;
 }
 
@@ -233,6 +238,8 @@ int bench_run(const struct bench_job *job, const struct bench_watch *watch,
 		}
 	}
 	ret = set_up(&state->run);
+	/* Not only where it succeeded: what was to be done at a signal in the set-up is over. */
+	signals_catch();
 	sigaction(KICK_SIGNAL, &kick, &state->old_kick);
 	res->trigger = state->run.trigger;
 	if (!ret && bench->describe)
@@ -241,7 +248,6 @@ int bench_run(const struct bench_job *job, const struct bench_watch *watch,
 		res->setup_ns = now_ns() - start;
 		if (watch->started)
 			watch->started(watch->ctx, &state->run);
-		signals_catch();
 		ret = run_threads(state);
 		res->signal = signals_caught();
 	}

@@ -24,8 +24,8 @@ int bench_check(const struct bench_job *job, struct bench_err *err);
 int bench_consumers(const struct bench_job *job);
 
 /*
- * Does one whole run. signals_start() must have been called; from the start of the threads on,
- * signals are caught (signals_catch()). Returns 0, with at least what was measured until a signal
+ * Does one whole run. signals_start() must have been called; from the end of the set-up on, signals
+ * are caught (signals_catch()). Returns 0, with at least what was measured until a signal
  * came in @res, or -errno with the user's line in @err (@res is then to be freed as well: what was
  * measured before the failure is there).
  */

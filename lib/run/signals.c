@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/run/signals.h"
@@ -48,15 +49,24 @@ int signals_caught(void)
 	return __atomic_load_n(&state.caught, __ATOMIC_ACQUIRE);
 }
 
-static void die_of(int sig)
+/* The calling thread gets the stop signals again; what they do to it is the default. */
+static void unblock_all(void)
 {
 	sigset_t set;
+	size_t i;
 
-	signal(sig, SIG_DFL);
 	sigemptyset(&set);
-	sigaddset(&set, sig);
+	for (i = 0; i < ARRAY_SIZE(stop_signals); i++)
+		sigaddset(&set, stop_signals[i].sig);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void die_of(int sig)
+{
+	signal(sig, SIG_DFL);
+	unblock_all();
 	raise(sig);
+	_exit(128 + sig); /* process 1 of a pid namespace survives that */
 }
 
 /* With the lock held, which is kept where the process ends. */
@@ -65,6 +75,8 @@ static void act(int sig)
 	if (state.mode == END_PROCESS)
 		die_of(sig);
 	if (state.mode == TELL_AND_EXIT) {
+		/* What @fn prints may wait for a reader: a second signal ends that. */
+		unblock_all();
 		state.fn(state.ctx, sig);
 		_exit(128 + sig);
 	}
@@ -139,7 +151,17 @@ static void set_mode(int mode, void (*fn)(void *ctx, int sig), void *ctx)
 
 void signals_forget(void)
 {
+	const struct timespec now = {};
+	sigset_t alarm;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	pthread_mutex_lock(&state.lock);
 	__atomic_store_n(&state.caught, 0, __ATOMIC_RELEASE);
+	/* The one that told of it may be pending still. */
+	while (sigtimedwait(&alarm, NULL, &now) == SIGALRM)
+		;
+	pthread_mutex_unlock(&state.lock);
 }
 
 void signals_end_process(void)

@@ -23,7 +23,10 @@ int signals_start(void);
  */
 void signals_end_process(void);
 
-/* @fn is called with @ctx, in another thread; the process then exits with 128 + its number. */
+/*
+ * @fn is called with @ctx, in another thread; the process then exits with 128 + its number. A second
+ * one ends the process, whatever @fn is at.
+ */
 void signals_tell_and_exit(void (*fn)(void *ctx, int sig), void *ctx);
 
 /*
@@ -35,7 +38,7 @@ void signals_catch(void);
 /* The signal that was caught; 0: none was. */
 int signals_caught(void);
 
-/* Forgets it, for a caller that goes on after it. */
+/* Forgets it, for a main thread that goes on after it. */
 void signals_forget(void);
 
 /* "SIGINT" */
