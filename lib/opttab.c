@@ -212,6 +212,16 @@ const struct opt *opttab_find(const struct opt *opts, size_t nr, const char *nam
 	return NULL;
 }
 
+static bool has_choice(const struct opt *opt, long long index)
+{
+	long long i;
+
+	for (i = 0; opt->choices[i]; i++)
+		if (i == index)
+			return true;
+	return false;
+}
+
 static const char *row_fault(const struct opt *opts, size_t i, size_t base_size)
 {
 	const struct opt *opt = &opts[i];
@@ -227,11 +237,16 @@ static const char *row_fault(const struct opt *opts, size_t i, size_t base_size)
 		return "has a default outside of its range";
 	if (opt->type == OPT_CHOICE && !opt->choices)
 		return "has no choices";
+	if (opt->type == OPT_CHOICE && !has_choice(opt, opt->def))
+		return "has a default that is none of its choices";
 	if (opt->type == OPT_CUSTOM && (!opt->parse || !opt->reset || !opt->format))
 		return "lacks one of parse, reset and format";
-	for (k = 0; k < i; k++)
+	for (k = 0; k < i; k++) {
 		if (is_called(&opts[k], opt->name) || is_called(&opts[k], opt->alias))
 			return "is there twice";
+		if (opt->key && opts[k].key == opt->key)
+			return "has another one's letter";
+	}
 	return NULL;
 }
 
