@@ -20,19 +20,25 @@ struct num_case {
 	long long value; /* where err is 0 */
 };
 
-static void check(const struct num_case *c, size_t n)
+static void check_by(int (*parse)(const char *, long long, long long, long long *),
+		     const struct num_case *c, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		long long want = c[i].err ? UNTOUCHED : c[i].value;
 		long long out = UNTOUCHED;
 		int err;
 
-		err = num_parse(c[i].s, c[i].min, c[i].max, &out);
+		err = parse(c[i].s, c[i].min, c[i].max, &out);
 		if (err != c[i].err || out != want)
 			fail_msg("'%s' in %lld..%lld: got %d, %lld, want %d, %lld",
 				 c[i].s ? c[i].s : "NULL", c[i].min, c[i].max, err, out, c[i].err,
 				 want);
 	}
+}
+
+static void check(const struct num_case *c, size_t n)
+{
+	check_by(num_parse, c, n);
 }
 
 static void plain_numbers(void **state)
@@ -142,6 +148,52 @@ static void limits_of_the_type(void **state)
 	check(cases, ARRAY_SIZE(cases));
 }
 
+static void sizes(void **state)
+{
+	static const struct num_case cases[] = {
+		/* a number is a size */
+		{ "0", 0, 10, 0, 0 },
+		{ "4096", 0, LLONG_MAX, 0, 4096 },
+		{ "-7", -10, 10, 0, -7 },
+		{ "11", 0, 10, -ERANGE, 0 },
+		{ "5x", 0, 10, -EINVAL, 0 },
+		{ NULL, 0, 10, -EINVAL, 0 },
+		{ "", 0, 10, -EINVAL, 0 },
+		/* and may be in larger units */
+		{ "1K", 0, LLONG_MAX, 0, 1024 },
+		{ "1k", 0, LLONG_MAX, 0, 1024 },
+		{ "3M", 0, LLONG_MAX, 0, 3145728 },
+		{ "3m", 0, LLONG_MAX, 0, 3145728 },
+		{ "2G", 0, LLONG_MAX, 0, 2147483648 },
+		{ "2g", 0, LLONG_MAX, 0, 2147483648 },
+		{ "007K", 0, LLONG_MAX, 0, 7168 },
+		{ "0G", 0, 10, 0, 0 },
+		/* of which there are no others, one is enough, and it comes last */
+		{ "1T", 0, LLONG_MAX, -EINVAL, 0 },
+		{ "1B", 0, LLONG_MAX, -EINVAL, 0 },
+		{ "1KB", 0, LLONG_MAX, -EINVAL, 0 },
+		{ "1KiB", 0, LLONG_MAX, -EINVAL, 0 },
+		{ "1KK", 0, LLONG_MAX, -EINVAL, 0 },
+		{ "1 K", 0, LLONG_MAX, -EINVAL, 0 },
+		{ "K", 0, LLONG_MAX, -EINVAL, 0 },
+		{ "K1", 0, LLONG_MAX, -EINVAL, 0 },
+		{ "1.5K", 0, LLONG_MAX, -EINVAL, 0 },
+		{ "-1K", -4096, 4096, -EINVAL, 0 },
+		/* the range is that of the bytes */
+		{ "1K", 0, 1024, 0, 1024 },
+		{ "1K", 0, 1023, -ERANGE, 0 },
+		{ "1K", 1025, 4096, -ERANGE, 0 },
+		{ "2K", 1025, 4096, 0, 2048 },
+		/* 2^63 and what wraps around to a small one */
+		{ "8589934591G", 0, LLONG_MAX, 0, 8589934591LL << 30 },
+		{ "8589934592G", 0, LLONG_MAX, -ERANGE, 0 },
+		{ "17179869185G", 0, LLONG_MAX, -ERANGE, 0 },
+		{ "9223372036854775808K", 0, LLONG_MAX, -ERANGE, 0 },
+	};
+
+	check_by(num_parse_size, cases, ARRAY_SIZE(cases));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +203,7 @@ int main(void)
 		cmocka_unit_test(minus_needs_a_negative_minimum),
 		cmocka_unit_test(range_is_inclusive),
 		cmocka_unit_test(limits_of_the_type),
+		cmocka_unit_test(sizes),
 	};
 
 	return cmocka_run_group_tests_name("num", tests, NULL, NULL);
