@@ -99,6 +99,7 @@ static struct bench_family good_family(const char *title, const struct opt *opts
 {
 	return (struct bench_family){
 		.title = title,
+		.about = "what fruit costs",
 		.opts = opts,
 		.nr_opts = 2,
 		.params_size = sizeof(struct params),
@@ -177,6 +178,10 @@ static void faults_of_families(void **state)
 {
 	apple.title = NULL;
 	assert_fault("a family has no title");
+	pear.about = NULL;
+	assert_fault("family 'Pear' has no description, or no benchmarks");
+	pear.nr_benchs = 0;
+	assert_fault("family 'Pear' has no description, or no benchmarks");
 	pear.params_size = offsetof(struct params, flag);
 	assert_fault("family 'Pear': option 'green' lies outside of the struct for its value");
 	apple_opts[1].name = "size";
