@@ -188,6 +188,9 @@ static void read_mem(int mem, uint64_t addr, void *buf, size_t size)
 {
 	ssize_t n = pread(mem, buf, size, addr);
 
+	/* What cannot be read is zero, and the kernel will say so. */
+	n = n < 0 ? 0 : n;
+	memset((char *)buf + n, 0, size - n);
 }
 
 /* @kfunc: any function of the kernel, instead of helper @id. */
