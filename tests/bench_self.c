@@ -3,7 +3,7 @@
  * What the runner itself costs (make bench-self). Not a test: it asserts nothing, it prints
  * figures that should stay small, so that what `bench` measures is the kernel.
  *
- *  - a consumer's time outside the kernel, in ns a record
+ *  - a consumer's time outside the kernel, in ns per record
  *  - the jitter of the sampling interval
  *  - the time that a run takes until its threads start
  */
@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -26,6 +24,7 @@
 #include "lib/bpf/bpflog.h"
 #include "lib/bpf/ringbuf.h"
 #include "lib/stats.h"
+#include "lib/util.h"
 #include "progs/cpu_slots.h"
 #include "progs/ringbufs.h"
 #include "ringbuf.skel.h"
@@ -44,14 +43,6 @@ struct setup {
 	bool stop;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 static void die(const char *what, int err)
 {
 	fprintf(stderr, "bench-self: %s: %s\n", what, strerror(abs(err)));
@@ -69,13 +60,13 @@ static int on_record(void *ctx, void *data, size_t size)
 static void set_up(struct setup *s, bool libbpf, bool sampled)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
-	char note[512];
-	int kind, err;
+	struct attach_choice choice;
+	int err;
 
 	memset(s, 0, sizeof(*s));
-	kind = attach_pick("getpgid", ATTACH_AUTO, attach_tgid(), note, sizeof(note));
-	if (kind < 0)
-		die(note, kind);
+	attach_pick(ATTACH_AUTO, attach_tgid(), &choice);
+	if (choice.kind < 0)
+		die(choice.reasons, choice.kind);
 	s->skel = ringbuf_bpf__open();
 	if (!s->skel)
 		die("cannot open the program", errno);
@@ -83,7 +74,7 @@ static void set_up(struct setup *s, bool libbpf, bool sampled)
 	s->skel->rodata->wakeup = sampled ? RB_WAKEUP_SAMPLED : RB_WAKEUP_ADAPTIVE;
 	s->skel->rodata->wakeup_bytes = BATCH * 16;
 	bpf_map__set_max_entries(s->skel->maps.ringbuf, RING_SIZE);
-	err = attach_prepare(s->skel->obj, "getpgid", kind, attach_tgid());
+	err = attach_prepare(s->skel->obj, choice.kind, attach_tgid());
 	if (!err)
 		err = ringbuf_bpf__load(s->skel);
 	if (err)
@@ -102,7 +93,7 @@ static void set_up(struct setup *s, bool libbpf, bool sampled)
 	if (s->epoll_fd < 0 ||
 	    epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, bpf_map__fd(s->skel->maps.ringbuf), &ev))
 		die("cannot wait for records", errno);
-	s->link = attach_syscall(s->skel->obj, "getpgid", kind);
+	s->link = attach_object(s->skel->obj, choice.kind);
 	if (!s->link)
 		die("cannot attach the program", errno);
 }
@@ -138,7 +129,7 @@ static void *producer(void *arg)
 	struct setup *s = arg;
 
 	while (!__atomic_load_n(&s->stop, __ATOMIC_RELAXED))
-		syscall(__NR_getpgid, 0);
+		attach_trigger();
 	return NULL;
 }
 
@@ -170,7 +161,7 @@ static void measure_consumer(const char *name, bool libbpf, bool parallel)
 		if (parallel)
 			epoll_wait(s.epoll_fd, &ev, 1, 100);
 		else
-			syscall(__NR_getpgid, 0);
+			attach_trigger();
 		start = now_ns();
 		n = drain(&s);
 		dt = now_ns() - start;
@@ -222,7 +213,7 @@ int main(int argc, char **argv)
 	size_t nr, i, k;
 
 	bpflog_start(false);
-	printf("%-44s %8s %8s %8s\n", "consumer outside the kernel, ns a record", "p50", "p10",
+	printf("%-44s %8s %8s %8s\n", "consumer outside the kernel, ns per record", "p50", "p10",
 	       "p99");
 	measure_consumer("  rb-custom --rb-b2b", false, false);
 	measure_consumer("  rb-custom --rb-sampled", false, true);

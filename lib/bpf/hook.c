@@ -283,10 +283,11 @@ static int explain_trampoline(const struct hook *hook, int err, char *buf, size_
 				words);
 	}
 	if (not_supported(err))
-		return snprintf(buf, size,
-				"this kernel has no BPF trampolines, which %s programs need: it "
-				"takes CONFIG_DYNAMIC_FTRACE and Linux 5.5 (arm64: 6.0) or newer",
-				kind);
+		return snprintf(
+			buf, size,
+			"this kernel has no BPF trampolines, which %s programs need: "
+			"requires CONFIG_DYNAMIC_FTRACE and Linux 5.5 (arm64: 6.0) or newer",
+			kind);
 	if (err == ENOENT || err == ESRCH)
 		return snprintf(buf, size, "this kernel has no function %s() to attach to",
 				hook->target);

@@ -25,58 +25,54 @@
 #include "ringbuf.skel.h"
 
 static const struct bench a_bench = { .name = "a-bench" };
+static const struct bench b_bench = { .name = "b-bench", .needs = "Linux 9.9 (bpf_wait())" };
 
 /* ---- words of other kernels */
 
-static void assert_lacks(const char *log, const char *text)
+static void assert_lacks(const char *log, enum bpflog_lack lack, const char *text)
 {
 	char buf[256];
 
-	assert_int_equal(bpflog_explain_text(log, buf, sizeof(buf)), *text != '\0');
+	assert_int_equal(bpflog_explain_text(log, buf, sizeof(buf)), lack);
 	assert_string_equal(buf, text);
 }
 
-static void helpers_are_named_with_their_version(void **state)
+static void helpers_are_named(void **state)
 {
-	/* Linux 6.1 and before; of a helper that is newer than the kernel it does not know the name */
-	assert_lacks(
-		"12: (85) call bpf_loop#181\nunknown func bpf_loop#181\nprocessed 12 insns\n",
-		"this kernel has no bpf_loop() for such a program: it takes Linux 5.17 or newer");
-	assert_lacks(
-		"invalid func unknown#181\n",
-		"this kernel has no bpf_loop() for such a program: it takes Linux 5.17 or newer");
+	/* Linux 6.1 and before; of a helper that is newer than the kernel it knows no name */
+	assert_lacks("12: (85) call bpf_loop#181\nunknown func bpf_loop#181\nprocessed 12 insns\n",
+		     BPFLOG_FEATURE, "this kernel has no bpf_loop() for programs of this type");
+	assert_lacks("invalid func unknown#181\n", BPFLOG_FEATURE,
+		     "this kernel has no bpf_loop() for programs of this type");
 	assert_lacks("program of this type cannot use helper bpf_ringbuf_reserve#131\n",
-		     "this kernel has no bpf_ringbuf_reserve() for such a program: it takes Linux "
-		     "5.8 or newer");
-	assert_lacks(
-		"invalid func unknown#9999\n",
-		"this kernel has no unknown() (number 9999) for such a program: it takes a newer "
-		"one");
+		     BPFLOG_FEATURE,
+		     "this kernel has no bpf_ringbuf_reserve() for programs of this type");
+	/* what the header does not know either */
+	assert_lacks("invalid func unknown#9999\n", BPFLOG_FEATURE,
+		     "this kernel lacks helper number 9999");
+	assert_lacks("calling kernel function bpf_modify_return_test_tp is not allowed\n",
+		     BPFLOG_FEATURE,
+		     "this kernel does not let programs of this type call "
+		     "bpf_modify_return_test_tp()");
 }
 
 static void other_things_are_named(void **state)
 {
-	assert_lacks("BPF_STX uses reserved fields\n",
-		     "this kernel has no atomic BPF instructions: it takes Linux 5.12 or newer");
-	assert_lacks("unknown opcode be\n",
-		     "this kernel does not know all BPF instructions: it takes Linux 5.1 or newer");
-	assert_lacks("BPF program is too large. Processed 1000001 insn\n",
-		     "the program is too large for this kernel's verifier: smaller batches may do "
-		     "(--rb-batch-cnt, --trig-batch-iters), or it takes Linux 5.2 or newer");
-	assert_lacks("calling kernel function bpf_modify_return_test_tp is not allowed\n",
-		     "this kernel does not let such a program call bpf_modify_return_test_tp(): it "
-		     "takes a newer one");
-	assert_lacks(
-		"JIT does not support calling kernel function\n",
-		"the BPF JIT of this kernel does not let programs call its functions: it takes a "
-		"newer one");
+	assert_lacks("BPF_STX uses reserved fields\n", BPFLOG_OTHER,
+		     "this kernel has no atomic BPF instructions: requires Linux 5.12 or newer");
+	assert_lacks("unknown opcode be\n", BPFLOG_OTHER,
+		     "this kernel does not know all BPF instructions: requires Linux 5.1 or newer");
+	assert_lacks("BPF program is too large. Processed 1000001 insn\n", BPFLOG_TOO_LARGE,
+		     "the program is too large for the verifier of this kernel");
+	assert_lacks("JIT does not support calling kernel function\n", BPFLOG_FEATURE,
+		     "the BPF JIT of this kernel does not let programs call its functions");
 }
 
 static void assert_mentions(const char *log, const char *text)
 {
 	char buf[256];
 
-	assert_true(bpflog_explain_text(log, buf, sizeof(buf)));
+	assert_int_equal(bpflog_explain_text(log, buf, sizeof(buf)), BPFLOG_OTHER);
 	if (!strstr(buf, text))
 		fail_msg("'%s' does not say '%s'", buf, text);
 }
@@ -92,9 +88,9 @@ static void jit_and_btf_are_named(void **state)
 
 static void what_is_not_known_is_not_explained(void **state)
 {
-	assert_lacks("", "");
-	assert_lacks("R0 !read_ok\nprocessed 1 insns\n", "");
-	assert_lacks("unknown func \n", "");
+	assert_lacks("", BPFLOG_NONE, "");
+	assert_lacks("R0 !read_ok\nprocessed 1 insns\n", BPFLOG_NONE, "");
+	assert_lacks("unknown func \n", BPFLOG_NONE, "");
 }
 
 /* ---- what is kept */
@@ -152,9 +148,9 @@ static int can_load(void)
 }
 
 /* bench_load() of what cannot be loaded. */
-static struct bench_err failed_load(struct bpf_object_skeleton *skel)
+static struct bench_err failed_load(const struct bench *bench, struct bpf_object_skeleton *skel)
 {
-	struct bench_run run = { .bench = &a_bench };
+	struct bench_run run = { .bench = bench };
 
 	assert_true(bench_load(&run, skel) < 0);
 	return run.err;
@@ -173,10 +169,11 @@ static void the_verifier_is_quoted(void **state)
 	skel->rodata->batch_cnt = 1;
 	skel->rodata->use_output = true;
 	skel->rodata->record_size = 2 * RB_MAX_RECORD_SIZE; /* more than there is to copy */
-	err = failed_load(skel->skeleton);
+	err = failed_load(&a_bench, skel->skeleton);
 	ringbuf_bpf__destroy(skel);
 	assert_int_equal(err.code, BENCH_EXIT_FAILED);
-	assert_non_null(strstr(err.text, "verifier refuses the BPF programs of a-bench"));
+	assert_non_null(strstr(err.text,
+			       "the verifier of this kernel refuses the BPF programs of a-bench"));
 	assert_non_null(strstr(err.text, "Permission denied"));
 	assert_non_null(strstr(err.detail, "invalid access to map value"));
 	/* The beginning of so long a log would only hide that. */
@@ -184,23 +181,38 @@ static void the_verifier_is_quoted(void **state)
 	assert_int_equal(count_lines(err.detail), 20);
 }
 
-static void no_words_where_it_is_clear_what_is_missing(void **state)
+/* Loads a program that calls what it may not. */
+static struct bench_err load_without_helper(const struct bench *bench)
 {
 	struct perfbuf_bpf *skel;
 	struct bench_err err;
 
-	if (!can_load())
-		skip();
 	skel = perfbuf_bpf__open();
 	assert_non_null(skel);
 	skel->rodata->batch_cnt = 1;
 	bpf_program__set_autoload(skel->progs.getpgid_tp, true);
 	/* Such a program may call next to nothing. */
 	bpf_program__set_type(skel->progs.getpgid_tp, BPF_PROG_TYPE_FLOW_DISSECTOR);
-	err = failed_load(skel->skeleton);
+	err = failed_load(bench, skel->skeleton);
 	perfbuf_bpf__destroy(skel);
+	return err;
+}
+
+/* Which is told, and what the benchmark requires if it says so; nothing of the verifier. */
+static void no_words_where_it_is_clear_what_is_missing(void **state)
+{
+#define TEXT "this kernel has no bpf_perf_event_output() for programs of this type"
+	struct bench_err err;
+
+	if (!can_load())
+		skip();
+	err = load_without_helper(&a_bench);
 	assert_int_equal(err.code, BENCH_EXIT_UNAVAILABLE);
-	assert_non_null(strstr(err.text, "() for such a program: it takes Linux 4."));
+	assert_string_equal(err.text, TEXT);
+	assert_string_equal(err.detail, "");
+	err = load_without_helper(&b_bench);
+	assert_int_equal(err.code, BENCH_EXIT_UNAVAILABLE);
+	assert_string_equal(err.text, TEXT ": requires Linux 9.9 (bpf_wait())");
 	assert_string_equal(err.detail, "");
 }
 
@@ -214,7 +226,7 @@ static void a_map_that_cannot_be_made_is_named(void **state)
 	skel = ringbuf_bpf__open();
 	assert_non_null(skel);
 	bpf_map__set_map_flags(skel->maps.ringbuf, 1U << 31);
-	err = failed_load(skel->skeleton);
+	err = failed_load(&a_bench, skel->skeleton);
 	ringbuf_bpf__destroy(skel);
 	assert_int_equal(err.code, BENCH_EXIT_FAILED);
 	assert_string_equal(err.text, "cannot create map 'ringbuf' of a-bench: Invalid argument");
@@ -245,7 +257,7 @@ static int start(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(helpers_are_named_with_their_version),
+		cmocka_unit_test(helpers_are_named),
 		cmocka_unit_test(other_things_are_named),
 		cmocka_unit_test(jit_and_btf_are_named),
 		cmocka_unit_test(what_is_not_known_is_not_explained),

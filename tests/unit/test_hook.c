@@ -28,33 +28,30 @@ struct reason {
 };
 
 static const struct reason reasons[] = {
-	{ HOOK_TP, ATTACH, ENOENT, "this kernel has no tracepoint a/b: it takes a newer one" },
+	{ HOOK_TP, ATTACH, ENOENT, "this kernel has no tracepoint a/b: requires a newer kernel" },
 	{ HOOK_RAWTP, ATTACH, ENOENT,
-	  "this kernel has no raw tracepoint a/b: it takes a newer one" },
+	  "this kernel has no raw tracepoint a/b: requires a newer kernel" },
 	{ HOOK_KPROBE_MULTI, ATTACH, EOPNOTSUPP,
-	  "this kernel has no fprobe, which a multi-kprobe is: it takes CONFIG_FPROBE" },
+	  "this kernel has no fprobe, which a multi-kprobe is: requires CONFIG_FPROBE" },
 	{ HOOK_KRETPROBE_MULTI, ATTACH, EINVAL,
-	  "this kernel has no multi-kretprobes: it takes Linux 5.18 or newer" },
-	{ HOOK_KPROBE_MULTI, ATTACH, ESRCH,
-	  "this kernel cannot have a multi-kprobe on a/b(): it takes another one" },
+	  "this kernel has no multi-kretprobes: requires Linux 5.18 or newer" },
+	{ HOOK_KPROBE_MULTI, ATTACH, ESRCH, "this kernel cannot have a multi-kprobe on a/b()" },
 	{ HOOK_UPROBE_MULTI, ATTACH, EINVAL,
-	  "this kernel has no multi-uprobes: it takes Linux 6.6 or newer" },
+	  "this kernel has no multi-uprobes: requires Linux 6.6 or newer" },
 	{ HOOK_URETPROBE_MULTI, ATTACH, EOPNOTSUPP,
-	  "uprobes are not built into this kernel: it takes CONFIG_UPROBES" },
+	  "uprobes are not built into this kernel: requires CONFIG_UPROBES" },
 	{ HOOK_FENTRY, LOAD, EPERM, "fentry programs are refused by this kernel: *" },
 	{ HOOK_FEXIT, ATTACH, 524,
-	  "this kernel has no BPF trampolines, which fexit programs need: it takes "
+	  "this kernel has no BPF trampolines, which fexit programs need: requires "
 	  "CONFIG_DYNAMIC_FTRACE and Linux 5.5 (arm64: 6.0) or newer" },
-	{ HOOK_FENTRY, LOAD, ESRCH,
-	  "this kernel has no function a/b() to attach to: it takes another one" },
+	{ HOOK_FENTRY, LOAD, ESRCH, "this kernel has no function a/b() to attach to" },
 	{ HOOK_FEXIT, ATTACH, EBUSY,
 	  "another tracer or a live patch has taken a/b(): stop that first" },
 	{ HOOK_FENTRY_SLEEP, LOAD, EINVAL,
-	  "a/b() is not on this kernel's list of functions for sleepable programs: it takes "
+	  "a/b() is not on this kernel's list of functions for sleepable programs: requires "
 	  "CONFIG_FUNCTION_ERROR_INJECTION, or Linux 7.1 or newer" },
 	{ HOOK_FMODRET, LOAD, EINVAL,
-	  "this kernel does not let programs modify the return value of a/b(): it takes another "
-	  "one" },
+	  "this kernel does not let programs modify the return value of a/b()" },
 	{ HOOK_FENTRY, LOAD, EINVAL, "" },
 	{ HOOK_KPROBE, LOAD, EINVAL, "" },
 	{ HOOK_RAWTP, ATTACH, ENOMEM, "" },

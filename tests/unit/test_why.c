@@ -112,8 +112,7 @@ static void seccomp(void **state)
 	f.seccomp = false;
 	strcpy(f.modules, "capability,bpf");
 	assert_says(WHY_BPF, EPERM, &f, true,
-		    "a security module forbids bpf(2) (capability,bpf): have it allowed there, or "
-		    "take another kernel");
+		    "a security module forbids bpf(2) (capability,bpf): allow it there");
 }
 
 static void no_such_call(void **state)
@@ -121,9 +120,9 @@ static void no_such_call(void **state)
 	struct why_facts f = nothing_missing();
 
 	assert_says(WHY_BPF, ENOSYS, &f, true,
-		    "this kernel is built without bpf(2): it takes CONFIG_BPF_SYSCALL");
+		    "this kernel is built without bpf(2): requires CONFIG_BPF_SYSCALL");
 	assert_says(WHY_PERF, ENOSYS, &f, true,
-		    "this kernel is built without perf_event_open(2): it takes "
+		    "this kernel is built without perf_event_open(2): requires "
 		    "CONFIG_PERF_EVENTS");
 }
 
@@ -168,15 +167,15 @@ static void lockdown_and_modules(void **state)
 	strcpy(f.modules, "lockdown,capability,bpf");
 	assert_says(WHY_BPF, EPERM, &f, true,
 		    "a security policy of this machine forbids it (modules: "
-		    "lockdown,capability,bpf): have it allowed there, or take another kernel");
+		    "lockdown,capability,bpf): allow it there");
 	strcpy(f.lockdown, "integrity");
 	assert_says(WHY_BPF, EPERM, &f, true,
 		    "a security policy of this machine forbids it (lockdown: integrity, modules: "
-		    "lockdown,capability,bpf): have it allowed there, or take another kernel");
+		    "lockdown,capability,bpf): allow it there");
 	f.modules[0] = '\0';
 	assert_says(WHY_BPF, EPERM, &f, true,
-		    "a security policy of this machine forbids it (lockdown: integrity): have it "
-		    "allowed there, or take another kernel");
+		    "a security policy of this machine forbids it (lockdown: integrity): allow it "
+		    "there");
 	strcpy(f.lockdown, "confidentiality");
 	assert_says(WHY_PERF, EPERM, &f, true,
 		    "the kernel is locked down (confidentiality): boot it with lockdown=integrity "
@@ -196,11 +195,11 @@ static void tracefs(void **state)
 		    "tracefs is not mounted, and this kernel has no fsopen(2) to do without (Linux "
 		    "5.2)" MOUNT_IT);
 	assert_says(WHY_TRACEFS, EPERM, &f, true,
-		    "tracefs is not mounted, and a mount of our own is refused" MOUNT_IT);
+		    "tracefs is not mounted, and a private mount is refused" MOUNT_IT);
 	f.seccomp = f.filtered = true;
 	assert_says(WHY_TRACEFS, EPERM, &f, true,
-		    "tracefs is not mounted, and a seccomp filter forbids a mount of our "
-		    "own" MOUNT_IT);
+		    "tracefs is not mounted, and a seccomp filter forbids a private "
+		    "mount" MOUNT_IT);
 	f.seccomp = f.filtered = false;
 	f.root = f.sys_admin = false;
 	strcpy(f.caps, "CAP_SYS_ADMIN");
@@ -217,11 +216,11 @@ static void limits(void **state)
 		assert_says(step, EMFILE, &f, false, "raise ulimit -n, which is 1024");
 		assert_says(step, ENFILE, &f, false, "raise sysctl fs.file-max");
 		assert_says(step, ENOMEM, &f, false,
-			    "too little memory: take smaller sizes, or free some");
+			    "too little memory: choose smaller sizes, or free some");
 	}
 	f.cgroup_memory = true;
 	assert_says(WHY_BPF, ENOMEM, &f, false,
-		    "the memory limit of the cgroup is too low: raise it, or take smaller sizes");
+		    "the memory limit of the cgroup is too low: raise it, or choose smaller sizes");
 	f.address_space = 100 << 20;
 	assert_says(WHY_BPF, ENOMEM, &f, false,
 		    "too little memory, or address space: ulimit -v is 102400 KiB, raise it");
