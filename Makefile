@@ -167,7 +167,7 @@ $(B)/tests/fuzz/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(FUZZ_OBJS) $(LIB_OBJS)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) $(if $(filter 1,$(LIBFUZZER)),-fsanitize=fuzzer) -o $@ $^ $(LDLIBS)
 
-# It has bench.c in it, and so takes all that the program is made of.
+# The options are those of the benchmarks.
 $(B)/tests/fuzz/fuzz_args: $(BENCH_SRCS:%.c=$(B)/%.o)
 
 .SECONDARY: $(UNITS:%=%.o) $(FUZZERS:%=%.o) $(FUZZ_OBJS)

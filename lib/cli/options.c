@@ -48,9 +48,9 @@ static void reset_string(void *dest)
 static int format_string(const void *dest, char *buf, size_t size)
 {
 	const char *s = *(const char *const *)dest;
+	int n = snprintf(buf, size, "%s", s ? s : "");
 
-	snprintf(buf, size, "%s", s ? s : "");
-	return 0;
+	return n < 0 || (size_t)n >= size ? -ENOSPC : 0;
 }
 
 /* A percentage may have a fraction: that is the one number here that need not be whole. */

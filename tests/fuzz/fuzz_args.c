@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The command line: any arguments, up to where the program would begin to work. Nothing is loaded,
- * started or written: what comes after the checks is not called. An input is the arguments, each
- * with a NUL byte behind it.
+ * The command line: any arguments, with the options that the benchmarks have. Nothing is loaded,
+ * started or written. An input is the arguments, each with a NUL byte behind it.
  */
-#include <argp.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "lib/cli/args.h"
+#include "lib/cli/message.h"
+#include "lib/run/run.h"
+#include "lib/util.h"
 #include "tests/fuzz/fuzz.h"
-
-/* --help, --usage and --version end the program, but must not end the fuzzer. */
-static error_t parse_without_exit(const struct argp *argp, int argc, char **argv,
-				  unsigned int flags, int *index, void *input)
-{
-	return argp_parse(argp, argc, argv, flags | ARGP_NO_EXIT, index, input);
-}
-
-#define argp_parse parse_without_exit
-#define main	   bench_main
-int bench_main(int argc, char **argv);
-
-#include "bench.c"
-
-#undef main
 
 #define MAX_ARGS 256
 
@@ -56,40 +47,11 @@ static void arguments_split(struct arguments *a, const uint8_t *data, size_t siz
 	}
 }
 
-/* ---- standard output and standard error of one call */
-
-struct capture {
-	FILE **stream, *real;
-	char *text;
-	size_t size;
-};
-
-static void capture_start(struct capture *c, FILE **stream)
-{
-	c->stream = stream;
-	c->real = *stream;
-	*stream = open_memstream(&c->text, &c->size);
-	fuzz_check(*stream, "no memory");
-}
-
-static void capture_stop(struct capture *c)
-{
-	fuzz_check(!fclose(*c->stream), "no memory");
-	*c->stream = c->real;
-}
-
 /* ---- what has to be */
 
 static bool starts_with(const char *s, const char *start)
 {
 	return !strncmp(s, start, strlen(start));
-}
-
-/* getopt's own messages repeat an option that there is not as it was typed. */
-static bool is_from_getopt(const char *line)
-{
-	return starts_with(line, "bench: unrecognized option ") ||
-	       starts_with(line, "bench: invalid option ") || starts_with(line, "bench: option ");
 }
 
 /* One line says what is wrong; notes may stand beside it. Nothing is said where nothing is wrong. */
@@ -98,118 +60,125 @@ static void check_messages(int code, char *text)
 	char *rest = text, *line;
 	size_t lines = 0;
 
-	if (is_from_getopt(text)) {
-		fuzz_check(code == BENCH_EXIT_USAGE, "exit code %d after: %s", code, text);
-		return;
-	}
 	fuzz_check_text("message", text, 0);
 	while ((line = strsep(&rest, "\n")) && rest) {
 		fuzz_check(starts_with(line, "bench: "), "no message of ours: %s", line);
 		lines += !starts_with(line, "bench: note: ");
 	}
 	fuzz_check(!*line, "a line without its end: %s", line);
-	fuzz_check(lines == (code > 0), "%zu lines for exit code %d", lines, code);
+	fuzz_check(lines == (code != BENCH_EXIT_OK), "%zu lines for exit code %d", lines, code);
+}
+
+/* May be the default without being in the range: a mark for 'not given'. */
+static bool is_in_range(const struct opt *opt, const void *base)
+{
+	const long long v = *(const long long *)opt_dest(opt, (void *)base);
+
+	fuzz_check(v == opt->def || (v >= opt->min && v <= opt->max), "--%s is %lld", opt->name, v);
+	return v >= opt->min && v <= opt->max;
 }
 
 /* What stands in a record can be typed, and means the same. Overwrites the value. */
-static void check_format(const struct opt *opt)
+static void check_value(const struct opt *opt, void *base)
 {
-	char text[256], again[256], def[256];
+	static char text[1 << 16], again[1 << 16];
+	char err[512];
 
-	fuzz_check(!opt_format(opt, text, sizeof(text)), "--%s cannot be shown", opt->name);
-	if (opt->type == OPT_NUM && opt->parse)
-		fuzz_check(!opt->parse(text, opt->dest), "--%s is '%s'", opt->name, text);
-	if (opt->type != OPT_CUSTOM)
+	if (opt->type == OPT_FLAG)
 		return;
-	opt->reset(opt->dest);
-	fuzz_check(!opt_format(opt, def, sizeof(def)), "--%s has no default", opt->name);
-	if (!strcmp(text, def)) /* which may be a word that is not an argument */
+	if ((opt->type == OPT_NUM || opt->type == OPT_SIZE) && !is_in_range(opt, base))
 		return;
-	fuzz_check(!opt->parse(text, opt->dest), "--%s is '%s', which it refuses", opt->name, text);
-	fuzz_check(!opt_format(opt, again, sizeof(again)) && !strcmp(text, again),
+	fuzz_check(!opt_format(opt, base, text, sizeof(text)), "--%s cannot be shown", opt->name);
+	opttab_reset(opt, 1, base);
+	if (opt->type == OPT_CUSTOM) {
+		fuzz_check(!opt_format(opt, base, again, sizeof(again)), "--%s has no default",
+			   opt->name);
+		if (!strcmp(text, again)) /* which may be a word that is not an argument */
+			return;
+	}
+	fuzz_check(!opt_set(opt, text, base, err, sizeof(err)), "--%s is '%s', but: %s", opt->name,
+		   text, err);
+	fuzz_check(!opt_format(opt, base, again, sizeof(again)) && !strcmp(text, again),
 		   "--%s: '%s' became '%s'", opt->name, text, again);
 }
 
-static void check_value(const struct opt *opt)
-{
-	long long v;
-	int i, nr;
-
-	if (opt->type == OPT_NUM) {
-		v = *(long long *)opt->dest;
-		fuzz_check(v == opt->def || (v >= opt->min && v <= opt->max), "--%s is %lld",
-			   opt->name, v);
-	} else if (opt->type == OPT_CHOICE) {
-		for (nr = 0; opt->choices[nr];)
-			nr++;
-		i = *(int *)opt->dest;
-		fuzz_check(i >= 0 && i < nr, "--%s is number %d of %d", opt->name, i, nr);
-	}
-}
-
-static void check_values(void)
+static void check_values(struct args *args)
 {
 	const struct bench_family *f;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(core_opts); i++)
-		check_value(&core_opts[i]);
-	for (f = families; f; f = f->next) {
-		for (i = 0; i < f->nr_opts; i++) {
-			check_value(&f->opts[i]);
-			check_format(&f->opts[i]);
-		}
+	for (f = bench_families; f; f = f->next)
+		for (i = 0; i < f->nr_opts; i++)
+			check_value(&f->opts[i], args_params(args, f));
+	for (i = 0; i < args_nr_core_opts; i++)
+		check_value(&args_core_opts[i], args);
+}
+
+static void check_chosen(const struct args *args)
+{
+	const bool runs_nothing = args->list || args->show_env || args->show_tables || args->help ||
+				  args->usage || args->version;
+	size_t i, k;
+
+	fuzz_check(!args->compare || (args->nr_words && !args->nr_chosen), "no file to compare");
+	fuzz_check(args->compare || args->nr_chosen || runs_nothing, "nothing to do");
+	for (i = 0; i < args->nr_chosen; i++) {
+		const struct chosen *c = &args->chosen[i];
+
+		fuzz_check(c->job.cfg == &c->cfg, "the configuration of another benchmark");
+		fuzz_check(c->job.params == args_params(args, c->family), "another's options");
+		for (k = 0; k < i; k++)
+			fuzz_check(c->job.bench != args->chosen[k].job.bench, "%s is there twice",
+				   c->job.bench->name);
 	}
 }
 
-/* As main() does it, up to where it would act: an exit code, or -1. */
-static int parse_and_check(int argc, char **argv)
+/* What the first of the benchmarks says to its options: an exit code. */
+static int ask_benchmark(struct chosen *c)
 {
-	const struct bench_family *family = NULL;
-	const struct bench *bench = NULL;
 	struct bench_err err = {};
-	int code;
+	int need = bench_consumers(&c->job);
 
-	code = parse_args(argc, argv, &bench, &family);
-	if (code >= 0 || !bench)
-		return code;
-	fuzz_check(family, "a benchmark without a family");
-	if (check_config(bench, &args.cfg, &err))
-		return complain_err(bench->name, &err);
-	fuzz_check(args.cfg.consumers >= 0, "%s has %lld consumers", bench->name,
-		   args.cfg.consumers);
-	return code;
+	fuzz_check(need >= 0, "%s has %d consumers", c->job.bench->name, need);
+	c->cfg.consumers = need;
+	if (!bench_check(&c->job, &err))
+		return BENCH_EXIT_OK;
+	fuzz_check(err.code == BENCH_EXIT_USAGE || err.code == BENCH_EXIT_FAILED,
+		   "code %d of a check", err.code);
+	return complain_err(c->job.bench, &err);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct capture out, err;
+	FILE *real = stderr;
+	char *text, *typed[MAX_ARGS + 2];
 	struct arguments a;
-	char *typed[MAX_ARGS + 1];
+	struct args args;
+	size_t text_size;
 	int code, i;
 
 	arguments_split(&a, data, size);
-	/* argp sorts them, and the name is replaced. */
 	memcpy(typed, a.argv, sizeof(typed));
-	capture_start(&out, &stdout);
-	capture_start(&err, &stderr);
-	code = parse_and_check(a.argc, a.argv);
-	capture_stop(&out);
-	capture_stop(&err);
-	/* The program would have ended with success, when it printed its help or its version. */
-	if (!*out.text) {
-		fuzz_check(code != BENCH_EXIT_OK, "exit code 0 for nothing");
-		check_messages(code, err.text);
-		if (code < 0)
-			check_values();
+	stderr = open_memstream(&text, &text_size);
+	fuzz_check(stderr, "no memory");
+	code = args_parse(a.argc, a.argv, &args);
+	fuzz_check(code == BENCH_EXIT_OK || code == BENCH_EXIT_USAGE, "exit code %d", code);
+	if (!code) {
+		check_chosen(&args);
+		if (args.nr_chosen)
+			code = ask_benchmark(&args.chosen[0]);
 	}
-	free(out.text);
-	free(err.text);
-	cpuset_free(&args.cfg.prod_cpus);
-	cpuset_free(&args.cfg.cons_cpus);
-	memset(&args, 0, sizeof(args));
+	fuzz_check(!fclose(stderr), "no memory");
+	stderr = real;
+	check_messages(code, text);
+	if (!code)
+		check_values(&args);
+	args_free(&args);
 	for (i = 0; i < a.argc; i++)
-		free(typed[i]);
+		fuzz_check(a.argv[i] == typed[i], "the arguments were sorted");
+	for (i = 0; i < a.argc; i++)
+		free(a.argv[i]);
+	free(text);
 	return 0;
 }
 
@@ -218,15 +187,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 static const struct opt *random_opt(struct fuzz_random *r)
 {
 	const struct bench_family *f;
-	size_t nr = ARRAY_SIZE(core_opts), i;
+	size_t nr = args_nr_core_opts, i;
 
-	for (f = families; f; f = f->next)
+	for (f = bench_families; f; f = f->next)
 		nr += f->nr_opts;
 	i = fuzz_below(r, nr);
-	if (i < ARRAY_SIZE(core_opts))
-		return &core_opts[i];
-	i -= ARRAY_SIZE(core_opts);
-	for (f = families; i >= f->nr_opts; f = f->next)
+	if (i < args_nr_core_opts)
+		return &args_core_opts[i];
+	i -= args_nr_core_opts;
+	for (f = bench_families; i >= f->nr_opts; f = f->next)
 		i -= f->nr_opts;
 	return &f->opts[i];
 }
@@ -237,10 +206,10 @@ static const char *random_bench(struct fuzz_random *r)
 	const struct bench *bench;
 	size_t nr = 0, i;
 
-	for (f = families; f; f = f->next)
+	for (f = bench_families; f; f = f->next)
 		nr += f->nr_benchs;
 	i = fuzz_below(r, nr);
-	for (f = families; i >= f->nr_benchs; f = f->next)
+	for (f = bench_families; i >= f->nr_benchs; f = f->next)
 		i -= f->nr_benchs;
 	bench = f->benchs[i];
 	for (nr = 0; bench->aliases && bench->aliases[nr];)
@@ -261,9 +230,10 @@ static void random_value(struct fuzz_random *r, const struct opt *opt, char *buf
 		"busy", "timer:",    "timer:1",	   "timer:10000",
 		"512",	"4096",
 	};
+	static const char *const suffixes[] = { "", "K", "m", "G" };
 	size_t nr;
 
-	if (opt->type == OPT_NUM && fuzz_below(r, 4)) {
+	if ((opt->type == OPT_NUM || opt->type == OPT_SIZE) && fuzz_below(r, 4)) {
 		long long v[] = { opt->min,
 				  opt->max,
 				  opt->def,
@@ -272,7 +242,8 @@ static void random_value(struct fuzz_random *r, const struct opt *opt, char *buf
 				  1LL << fuzz_below(r, 40),
 				  fuzz_below(r, 1 << 20) };
 
-		snprintf(buf, size, "%lld", v[fuzz_below(r, ARRAY_SIZE(v))]);
+		snprintf(buf, size, "%lld%s", v[fuzz_below(r, ARRAY_SIZE(v))],
+			 suffixes[fuzz_below(r, opt->type == OPT_SIZE ? 4 : 1)]);
 	} else if (opt->type == OPT_CHOICE && fuzz_below(r, 8)) {
 		for (nr = 0; opt->choices[nr];)
 			nr++;
@@ -324,7 +295,8 @@ static void arguments_remove(struct arguments *a, int i)
 
 static void mutate(struct fuzz_random *r, struct arguments *a)
 {
-	static const char *const words[] = { "--help", "--usage", "--version", "--", "-", "-?V" };
+	static const char *const words[] = { "--help", "--version", "--all", "-l",   "--",    "-",
+					     "-?V",    "-vvvvvvvv", "*",     "rb-*", "-Cbase" };
 	int i = a->argc > 1 ? 1 + fuzz_below(r, a->argc - 1) : 0;
 
 	switch (fuzz_below(r, 8)) {
