@@ -76,6 +76,7 @@ static int compare(const struct args *args)
 					   COMPARE_TEXT,
 		.fail_on_slower = args->fail_on_slower_pct >= 0,
 		.fail_on_slower_pct = args->fail_on_slower_pct,
+		.assume_steady = args->assume_steady,
 	};
 	const char *paths[args->nr_words + 1];
 	bool slower = false;

@@ -40,6 +40,7 @@ struct args {
 	bool markdown;
 	bool csv;
 	double fail_on_slower_pct; /* negative: not asked for */
+	bool assume_steady;
 
 	const char **words; /* what is no option: benchmarks, patterns; with -C the other files */
 	size_t nr_words;

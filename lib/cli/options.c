@@ -251,7 +251,13 @@ const struct opt args_core_opts[] = {
 	  .reset = reset_slower,
 	  .format = format_slower,
 	  .allowed = "a percentage from 0 to 100",
-	  .help = "With -C: exit with 1 where a row has the verdict 'slower' by more than that" },
+	  .help = "With -C: exit with 1 where a row is slower by more than that, 125 where a common "
+		  "row cannot be judged" },
+	{ .name = "assume-steady",
+	  .type = OPT_FLAG,
+	  AT(assume_steady),
+	  .help = "With --fail-on-slower: 'slower?' counts, too, where the machine is known not to "
+		  "drift" },
 	{ .name = "show-env",
 	  .type = OPT_FLAG,
 	  AT(show_env),

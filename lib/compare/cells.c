@@ -164,7 +164,7 @@ void cell_p(FILE *out, const struct row *row, const struct row_side *side)
 
 void cell_verdict(FILE *out, const struct row *row, const struct row_side *side)
 {
-	fputs(judge_verdict_word(side->verdict), out);
+	fputs(judge_verdict_word(side), out);
 }
 
 void cell_change_verdict(FILE *out, const struct row *row, const struct row_side *side)

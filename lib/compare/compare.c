@@ -184,7 +184,6 @@ int compare_files(const char *const *paths, size_t nr_paths, const struct compar
 	struct comparison c = { .nr_files = nr_paths, .figure = opts->figure };
 	bool is_slower = false;
 	struct match match;
-	size_t judged;
 	int ret;
 
 	if (slower)
@@ -213,13 +212,25 @@ int compare_files(const char *const *paths, size_t nr_paths, const struct compar
 	ret = check_compared(&c, err, err_size);
 	if (ret || !opts->fail_on_slower)
 		goto out;
-	is_slower = judge_is_slower(&c, opts->fail_on_slower_pct, &judged);
-	if (!judged)
-		ret = text_fail(
-			err, err_size, -ENOMSG,
-			"--fail-on-slower: nothing to judge: no row has the %d runs on each "
-			"side that a verdict requires",
-			COMPARE_MIN_RUNS);
+	switch (judge_slower(&c, opts->fail_on_slower_pct, opts->assume_steady)) {
+	case JUDGED_FINE:
+		break;
+	case JUDGED_SLOWER:
+		is_slower = true;
+		break;
+	case JUDGED_BY_DRIFT:
+		ret = text_fail(err, err_size, -ENOMSG,
+				"--fail-on-slower: a row is 'slower?': its runs were not made by "
+				"turns, so that the machine may have drifted; measure by turns "
+				"(ab.sh), or --assume-steady");
+		break;
+	case NOT_JUDGED:
+		ret = text_fail(err, err_size, -ENOMSG,
+				"--fail-on-slower: a common row cannot be judged: a verdict "
+				"requires %d runs on each side, with one figure in one unit",
+				COMPARE_MIN_RUNS);
+		break;
+	}
 	if (slower)
 		*slower = is_slower;
 out:

@@ -25,6 +25,7 @@ struct compare_opts {
 	enum { COMPARE_TEXT, COMPARE_MARKDOWN, COMPARE_CSV } format;
 	double fail_on_slower_pct;
 	bool fail_on_slower;
+	bool assume_steady; /* the machine does not drift: "slower?" counts as slower */
 };
 
 /*

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "lib/compare/utest.h"
+#include "lib/compare/order.h"
 #include "lib/record.h"
 
 /* The file that the others are compared with. */
@@ -46,6 +47,7 @@ struct row_side {
 	json_t **records; /* not owned, only the array */
 	size_t nr_records;
 	double *means; /* of the runs with status ok, ascending */
+	struct timed_run *runs; /* the same in the order of the records */
 	size_t nr_runs;
 	size_t nr_left_out; /* records with another status, or with an unknown mean */
 	bool lacks_figure; /* all runs with status ok do */
@@ -56,6 +58,8 @@ struct row_side {
 
 	/* What follows is against the row's first side, and unused in that one. */
 	enum verdict verdict;
+	bool apart; /* its runs and those of the first side are not by turns: ORDER_APART */
+	size_t nr_blocks[2]; /* that the test is of, of the first side and of this one; 0: of runs */
 	double change_pct; /* NaN: no runs on a side; infinite: from 0 */
 	struct interval change_ci;
 	enum record_better better;

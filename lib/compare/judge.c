@@ -34,6 +34,13 @@ static void merge_figure(struct row_side *side, const struct record_figure *f)
 		side->figure.better = RECORD_NEITHER;
 }
 
+static double time_of(const json_t *record)
+{
+	const json_t *time = json_object_get(json_object_get(record, "env"), "time");
+
+	return order_parse_time(json_string_value(time));
+}
+
 static int collect_runs(struct row_side *side, const char *figure)
 {
 	size_t nr_ok = 0, i;
@@ -45,7 +52,8 @@ static int collect_runs(struct row_side *side, const char *figure)
 	side->test = (struct utest){ .u = NAN, .p = NAN };
 	side->p_adjusted = NAN;
 	side->means = calloc(side->nr_records + 1, sizeof(*side->means));
-	if (!side->means)
+	side->runs = calloc(side->nr_records + 1, sizeof(*side->runs));
+	if (!side->means || !side->runs)
 		return -ENOMEM;
 	for (i = 0; i < side->nr_records; i++) {
 		const json_t *record = side->records[i];
@@ -57,8 +65,10 @@ static int collect_runs(struct row_side *side, const char *figure)
 		if (!record_figure_named(record, figure, &f))
 			continue;
 		merge_figure(side, &f);
-		if (!isnan(f.mean))
-			side->means[side->nr_runs++] = f.mean;
+		if (isnan(f.mean))
+			continue;
+		side->runs[side->nr_runs] = (struct timed_run){ time_of(record), f.mean };
+		side->means[side->nr_runs++] = f.mean;
 	}
 	side->nr_left_out = side->nr_records - side->nr_runs;
 	side->lacks_figure = nr_ok && !side->figure.unit;
@@ -112,6 +122,32 @@ static bool have_other_units(const struct row_side *base, const struct row_side 
 	return base->figure.unit && new->figure.unit &&strcmp(base->figure.unit, new->figure.unit);
 }
 
+/* A block of runs has a mean of its own: where there are blocks enough, they are what is tested. */
+static int test_in_order(const struct row_side *base, struct row_side *new)
+{
+	struct blocks base_blocks, new_blocks;
+	int order, err;
+
+	order = order_find(base->runs, base->nr_runs, new->runs, new->nr_runs, &base_blocks,
+			   &new_blocks);
+	if (order == ORDER_BLOCKS) {
+		new->nr_blocks[0] = base_blocks.nr;
+		new->nr_blocks[1] = new_blocks.nr;
+		qsort(base_blocks.means, base_blocks.nr, sizeof(double), cmp_double);
+		qsort(new_blocks.means, new_blocks.nr, sizeof(double), cmp_double);
+		err = utest(base_blocks.means, base_blocks.nr, new_blocks.means, new_blocks.nr,
+			    &new->test);
+	} else if (order >= 0) {
+		new->apart = order == ORDER_APART;
+		err = utest(base->means, base->nr_runs, new->means, new->nr_runs, &new->test);
+	} else {
+		err = order;
+	}
+	free(base_blocks.means);
+	free(new_blocks.means);
+	return err;
+}
+
 static int test_side(const struct row_side *base, struct row_side *new)
 {
 	int err = 0;
@@ -136,7 +172,7 @@ static int test_side(const struct row_side *base, struct row_side *new)
 		err = find_change(base, new);
 	if (err || new->verdict == VERDICT_TOO_FEW)
 		return err;
-	return utest(base->means, base->nr_runs, new->means, new->nr_runs, &new->test);
+	return test_in_order(base, new);
 }
 
 static int test_row(struct row *row, char *err, size_t err_size)
@@ -177,7 +213,8 @@ static bool is_speed(const struct row_side *base, const struct row_side *new)
 
 static enum verdict verdict_of(const struct row_side *base, const struct row_side *new)
 {
-	double pairs = (double)base->nr_runs * new->nr_runs;
+	double pairs = new->nr_blocks[0] ? (double)new->nr_blocks[0] * new->nr_blocks[1] :
+					   (double)base->nr_runs *new->nr_runs;
 	bool up = new->test.u > pairs / 2, good = up == (new->better == RECORD_HIGHER);
 
 	if (!(new->p_adjusted < COMPARE_ALPHA))
@@ -261,28 +298,35 @@ int judge_rows(struct comparison *c, char *err, size_t err_size)
 	return find_verdicts(c);
 }
 
-bool judge_is_slower(const struct comparison *c, double pct, size_t *judged)
+enum judgement judge_slower(const struct comparison *c, double pct, bool assume_steady)
 {
-	bool slower = false;
+	bool unjudged = false, judged = false, drift = false;
 	size_t i, s;
 
-	*judged = 0;
 	for (i = 0; i < c->nr_rows; i++) {
 		for (s = 1; s < c->nr_files; s++) {
 			const struct row_side *side = &c->rows[i].sides[s];
 			double worse = side->better == RECORD_LOWER ? side->change_pct :
 								      -side->change_pct;
 
-			*judged += !isnan(side->test.p) && side->better != RECORD_NEITHER;
-			if ((side->verdict == VERDICT_SLOWER || side->verdict == VERDICT_WORSE) &&
-			    worse > pct)
-				slower = true;
+			if (side->verdict == VERDICT_ONE_SIDED || side->better == RECORD_NEITHER)
+				continue;
+			judged = judged || !isnan(side->test.p);
+			unjudged = unjudged || isnan(side->test.p);
+			if ((side->verdict != VERDICT_SLOWER && side->verdict != VERDICT_WORSE) ||
+			    !(worse > pct))
+				continue;
+			if (!side->apart || assume_steady)
+				return JUDGED_SLOWER;
+			drift = true;
 		}
 	}
-	return slower;
+	if (drift)
+		return JUDGED_BY_DRIFT;
+	return unjudged || !judged ? NOT_JUDGED : JUDGED_FINE;
 }
 
-const char *judge_verdict_word(enum verdict v)
+const char *judge_verdict_word(const struct row_side *side)
 {
 	static const char *const words[] = {
 		[VERDICT_SAME] = "~",
@@ -298,5 +342,13 @@ const char *judge_verdict_word(enum verdict v)
 		[VERDICT_ONE_SIDED] = "one side only",
 	};
 
-	return words[v];
+	static const char *const doubtful[] = {
+		[VERDICT_FASTER] = "faster?", [VERDICT_SLOWER] = "slower?",
+		[VERDICT_BETTER] = "better?", [VERDICT_WORSE] = "worse?",
+		[VERDICT_HIGHER] = "higher?", [VERDICT_LOWER] = "lower?",
+	};
+
+	return side->apart && side->verdict >= VERDICT_FASTER && side->verdict <= VERDICT_LOWER ?
+		       doubtful[side->verdict] :
+		       words[side->verdict];
 }

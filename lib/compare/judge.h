@@ -14,12 +14,19 @@
  */
 int judge_rows(struct comparison *c, char *err, size_t err_size);
 
-/*
- * Is any row shown to have changed by more than @pct percent for the worse? @judged: the number of
- * verdicts that could have said so.
- */
-bool judge_is_slower(const struct comparison *c, double pct, size_t *judged);
+enum judgement {
+	JUDGED_FINE, /* all common rows could be judged, and none is slower */
+	JUDGED_SLOWER,
+	JUDGED_BY_DRIFT, /* one is "slower?": the machine may have drifted */
+	NOT_JUDGED, /* a common row could not be, or there is none */
+};
 
-const char *judge_verdict_word(enum verdict v);
+/*
+ * Has any row changed by more than @pct percent for the worse? With @assume_steady, a machine that
+ * does not drift, "slower?" counts as slower.
+ */
+enum judgement judge_slower(const struct comparison *c, double pct, bool assume_steady);
+
+const char *judge_verdict_word(const struct row_side *side);
 
 #endif /* LIB_COMPARE_JUDGE_H */

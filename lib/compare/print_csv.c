@@ -28,7 +28,7 @@ static const char *csv_unit(const struct row *row, const struct row_side *side)
 
 static const char *csv_verdict(const struct row *row, const struct row_side *side)
 {
-	return judge_verdict_word(side->verdict);
+	return judge_verdict_word(side);
 }
 
 static const char *csv_method(const struct row *row, const struct row_side *side)

@@ -370,6 +370,33 @@ static void say_why_one_sided(struct prose *p, const struct comparison *c)
 
 /* ---- how to read it */
 
+/* What a verdict with a question mark means, and what blocks are. */
+static void say_order(struct prose *p, const struct comparison *c)
+{
+	bool apart = false, blocks = false;
+	size_t i, s;
+
+	for (i = 0; i < c->nr_rows; i++) {
+		for (s = 1; s < c->nr_files; s++) {
+			const struct row_side *side = &c->rows[i].sides[s];
+
+			apart = apart || (side->apart && side->verdict != VERDICT_SAME &&
+					  !isnan(side->test.p));
+			blocks = blocks || side->nr_blocks[0];
+		}
+	}
+	if (apart)
+		prose_say(p, prose_paragraph,
+			  "?: the runs of the two sides were made one side after the other, and "
+			  "what drifts on the machine between them is not in p: measure by turns "
+			  "(scripts/ab.sh), or in %d blocks or more on each side (boots, say).",
+			  ORDER_MIN_BLOCKS);
+	if (blocks)
+		prose_say(p, prose_paragraph,
+			  "Runs were made in blocks: p is of the means of the blocks, since each "
+			  "has its own.");
+}
+
 /* What p has to be below for a verdict, and whether there are runs enough for that. */
 static void say_limit(struct prose *p, const struct comparison *c)
 {
@@ -487,6 +514,7 @@ int print_text(const struct comparison *c, FILE *out, bool markdown)
 	say_why_one_sided(&p, c);
 	if (any) {
 		say_method(&p, c);
+		say_order(&p, c);
 		say_limit(&p, c);
 		say_pooled(&p, c);
 	}

@@ -118,6 +118,7 @@ static void free_row(struct row *row)
 	for (s = 0; row->sides && s < row->nr_sides; s++) {
 		free(row->sides[s].records);
 		free(row->sides[s].means);
+		free(row->sides[s].runs);
 	}
 	free(row->sides);
 	free(row->label);
