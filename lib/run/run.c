@@ -143,10 +143,15 @@ static void tear_down(struct bench_run *run)
 int bench_probe(const struct bench_job *job, struct bench_err *err)
 {
 	static const struct bench_watch silent;
+	struct bench_config cfg = *job->cfg;
 	struct bench_run run = {};
 	int ret;
 
 	run_init(&run, job, &silent);
+	/* A list probes what nobody has checked: a set-up must not find -1 of them. */
+	if (cfg.consumers < 0)
+		cfg.consumers = bench_consumers(job);
+	run.cfg = &cfg;
 	ret = check_descriptors(&run.err);
 	if (!ret && job->bench->probe) {
 		ret = job->bench->probe(&run);

@@ -642,6 +642,26 @@ static int three_consumers(const struct bench_run *run)
 	return *(const int *)run->params == 42 ? 3 : 0;
 }
 
+static int setup_for_three(struct bench_run *run)
+{
+	return run->cfg->consumers == 3 ? 0 : bench_refused(&run->err, "not three consumers");
+}
+
+/* Where the user did not say how many. */
+static void probe_has_the_consumers_it_needs(void **state)
+{
+	struct bench bench = fake;
+	const struct bench_config cfg = config(1, -1);
+	const int params = 42;
+	const struct bench_job job = { &bench, &cfg, &params };
+	struct bench_err err = {};
+
+	bench.setup = setup_for_three;
+	bench.consumers = three_consumers;
+	assert_int_equal(bench_probe(&job, &err), 0);
+	assert_string_equal(err.text, "");
+}
+
 static void probe_is_a_setup_where_there_is_none(void **state)
 {
 	struct bench bench = fake;
@@ -1019,6 +1039,7 @@ int main(int argc, char **argv)
 		TEST(setup_that_times_out_is_torn_down),
 		TEST(setup_that_fails_without_a_word),
 		TEST(failed_describe_starts_nothing),
+		TEST(probe_has_the_consumers_it_needs),
 		TEST(probe_is_a_setup_where_there_is_none),
 		TEST(refusals_without_a_word),
 		TEST(checks_and_consumers_are_asked_for),

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/bpf/caps.h"
 #include "lib/bpf/attach.h"
@@ -80,6 +81,34 @@ static void test_reasons(void **state)
 	}
 }
 
+static void assert_brief(enum hook_kind kind, bool loaded, int err, const char *text)
+{
+	const struct hook hook = { .kind = kind, .target = "a/b" };
+	char buf[48];
+
+	hook_brief(&hook, loaded, err, buf, sizeof(buf));
+	assert_string_equal(buf, text);
+}
+
+static void test_reasons_in_brief(void **state)
+{
+	assert_brief(HOOK_FENTRY, LOAD, -EPERM, "EPERM");
+	assert_brief(HOOK_FENTRY, LOAD, EPERM, "EPERM");
+	assert_brief(HOOK_RAWTP, ATTACH, -EINVAL, "EINVAL");
+	assert_brief(HOOK_KPROBE, LOAD, -EACCES, "EACCES");
+	assert_brief(HOOK_FENTRY, LOAD, -ENODATA, "switched off");
+	if (hook_has_btf())
+		assert_brief(HOOK_FENTRY, LOAD, -ESRCH, "ESRCH");
+	else
+		assert_brief(HOOK_FENTRY, LOAD, -ESRCH, "no BTF");
+	/* which a kernel without BTF has as well for what is attached */
+	assert_brief(HOOK_TP, ATTACH, -ENOENT, "ENOENT");
+	if (access("/sys/bus/event_source/devices/kprobe", F_OK))
+		assert_brief(HOOK_KPROBE, ATTACH, -ENOENT, "not built in");
+	else
+		assert_brief(HOOK_KPROBE, ATTACH, -ENOENT, "ENOENT");
+}
+
 static void test_functions(void **state)
 {
 	char name[64];
@@ -106,6 +135,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_reasons_in_brief),
 		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_detach_what_is_not_attached),
 	};
