@@ -109,8 +109,8 @@ static int allowed_flags(bool *flags)
 	cpu_set_t *mask;
 
 	/*
-	 * The kernel refuses a mask shorter than its own with EINVAL and does not
-	 * say how long that is.
+	 * The kernel refuses a mask shorter than its own with EINVAL, and does not
+	 * return its length.
 	 */
 	while (true) {
 		mask = CPU_ALLOC(nr);

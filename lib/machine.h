@@ -10,7 +10,7 @@
 
 /*
  * One fact about the machine. The key is a string constant. The value is never empty, one line of
- * printable ASCII (other bytes are shown as '?'), and "unknown" where the kernel does not say.
+ * printable ASCII (other bytes are shown as '?'), and "unknown" if the kernel does not show it.
  */
 struct machine_fact {
 	const char *key;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Two commands by turns, into two files of records, and the comparison.
+# Two commands that alternate, their records in two files, and the comparison.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -10,7 +10,7 @@ usage() {
 	cat <<'END'
 Usage: scripts/ab.sh [OPTION...] COMMAND-A [COMMAND-B]
 
-Run two commands by turns (A B, B A, A B, ...), so that drift of the machine
+Run two commands alternately (A B, B A, A B, ...), so that drift of the machine
 affects both alike, collect their records in two files, and compare these. A
 command is one word to the shell: quote it. It has to write records: '{}' in it
 is replaced by the name of a file, and without {}, '-o FILE' is appended to it.

@@ -108,14 +108,14 @@ where='
 '
 # shellcheck disable=SC2016 # jq's variables
 how='
-	"Measured by bench \($all | env("bench") | list): \([$b, $n | rows[] | length] | span) runs a side"
+	"Measured by bench \($all | env("bench") | list): \([$b, $n | rows[] | length] | span) runs per side"
 	+ " of \([$all[].config.duration_s] | span) s"
 	+ (if any($all[]; .argv | index("--precision") or any(startswith("--precision="))) then " at most (--precision)" else "" end)
 	+ ", \([$all[].config.warmup_s] | span) s of warm-up before each, sampled every "
 	+ "\([$all[].config.interval_ms] | span) ms, threads "
 	+ (if all($all[]; .config.prod_cpus // "" | . == "") then "not pinned" else "pinned" end)
 	+ ". "
-	+ (if all($all[]; .ab) then "The sides ran by turns (base new, new base, ...). "
+	+ (if all($all[]; .ab) then "The sides alternated (base new, new base, ...). "
 	   else "" end)
 	+ "A run is one observation, and no outlier was removed; the columns are explained below the "
 	+ "table."
@@ -142,7 +142,7 @@ noise='
 	   | if . > 0 then "BPF run statistics (--verify) were on in \(plural(.; "run"; "runs"))" else empty end),
 	  (([$b[].env.time] | max) as $last_b | ([$n[].env.time] | max) as $last_n
 	   | if $last_b < ([$n[].env.time] | min) or $last_n < ([$b[].env.time] | min)
-	     then "the sides were measured one after the other, not by turns: a machine that drifts looks like a change"
+	     then "the sides were measured one after the other, not alternating: drift of the machine looks like a change"
 	     else empty end)
 '
 # shellcheck disable=SC2016 # jq's variables

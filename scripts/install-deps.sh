@@ -180,4 +180,4 @@ say "installing ${packages[*]}"
 "${as_root[@]}" "${install[@]}" "${packages[@]}" >&2 ||
 	die "the installation failed$([[ ${install[0]} != pacman ]] || echo ' (packages not found: pacman -Syu first)')"
 find_missing
-((!${#missing[@]})) || die "still missing, or too old: ${missing[*]}"
+((!${#missing[@]})) || die "still missing, or too old: ${missing[*]} (build it, and set PATH or PKG_CONFIG_PATH)"

@@ -68,7 +68,7 @@ table() {
 		!($2 in seen) { seen[$2] = 1; bench[++benchs] = $2 }
 		{ state[$2, file] = $3; reason[$2, file] = $4 }
 
-		# Reasons are told below the table, each of them once.
+		# Reasons are below the table, each of them once.
 		function cell(name, f,    why) {
 			if (state[name, f] == "available")
 				return "✓"

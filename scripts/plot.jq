@@ -18,7 +18,7 @@ def max_bars: 28;
 def median: sort | if length % 2 == 1 then .[length / 2 | floor]
 	else (.[length / 2 - 1] + .[length / 2]) / 2 end;
 
-# What was chosen for a run, without what says only how long it was measured
+# What was chosen for a run, but not how long it was measured
 def fields:
 	{ bench } + .params + {
 		producers: .config.producers,

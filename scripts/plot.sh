@@ -60,7 +60,7 @@ $text || need gnuplot gnuplot-nox
 $text || check_value --output check_writable "$prefix-1.svg"
 scratch
 
-# Names of the files, as short as tells them apart
+# Names of the files, as short as is unique
 names=()
 for file in "${files[@]}"; do
 	names+=("$(basename -- "$file" .jsonl)")

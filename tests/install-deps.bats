@@ -221,7 +221,7 @@ APT='apt-get -o DPkg::Lock::Timeout=300'
 	touch "$SYS/old-libbpf"
 	deps
 	[ "$status" -eq 1 ]
-	[[ $output == *'still missing, or too old: make libbpf 1.0' ]]
+	[[ $output == *'still missing, or too old: make libbpf 1.0 (build it, '* ]]
 }
 
 @test "install-deps: another system, or one without its package manager: what is missing" {

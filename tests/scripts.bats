@@ -123,6 +123,25 @@ wait_for() {
 	return 1
 }
 
+# A folder of an ordinary user, with all that the scripts need and the sudo $1
+user_home() {
+	HOME_DIR=$(mktemp -d)
+	cp -r "$SWEEPS" "$SCRIPTS" "$BENCH" "$1" "$HOME_DIR/"
+	touch "$HOME_DIR/calls" "$HOME_DIR/answers"
+	chown -R 65534 "$HOME_DIR"
+	chmod -R a+rX "$HOME_DIR"
+}
+
+# as_user SCRIPT ARGUMENT...
+as_user() {
+	PATH=$HOME_DIR:$PATH BENCH=$HOME_DIR/fake CALLS=$HOME_DIR/calls ANSWERS=$HOME_DIR/answers \
+		TMPDIR=$HOME_DIR run -0 setpriv --reuid 65534 --clear-groups "$HOME_DIR/$1" "${@:2}"
+}
+
+teardown() {
+	[[ -z ${HOME_DIR:-} ]] || rm -rf "$HOME_DIR"
+}
+
 no_line_over() {
 	! grep -nE "^.{$(($1 + 1)),}" <<<"$output"
 }
@@ -298,7 +317,7 @@ printed_rows() {
 	grep -qx -e '-w0 -d2 -a --interval 100 --precision 5 rename-base' "$CALLS"
 }
 
-@test "sweep: --quick has so few points that it takes less than 2 minutes" {
+@test "sweep: --quick has few enough points for 2 minutes" {
 	local sweep points
 	while read -r sweep; do
 		# On a machine with any number of CPUs
@@ -309,7 +328,7 @@ printed_rows() {
 	done < <(sweeps)
 }
 
-@test "sweep: producers up to the CPUs and one beyond; and it says so" {
+@test "sweep: producers up to the CPUs and one beyond, and a note" {
 	local cpus
 	cpus=$(nproc)
 	run -0 --separate-stderr "$SWEEPS/run_bench_ringbufs.sh" -q
@@ -389,24 +408,13 @@ echo "sudo $*" >>"$CALLS"
 	PATH=$PWD/bin:$PATH run -0 "$SWEEPS/run_bench_trigger.sh" -q tp
 	run ! grep -q sudo "$CALLS"
 
-	# Somebody else has to be able to read and write what is here
-	local dir
-	dir=$(mktemp -d)
-	cp -r "$SWEEPS" "$SCRIPTS" "$dir/"
-	cp "$BENCH" "$dir/fake"
-	cp -r bin "$dir/"
-	: >"$dir/calls"
-	: >"$dir/answers"
-	chmod -R a+rwX "$dir"
-	PATH=$dir/bin:$PATH BENCH=$dir/fake CALLS=$dir/calls ANSWERS=$dir/answers TMPDIR=$dir run -0 \
-		setpriv --reuid 65534 --clear-groups "$dir/benchs/run_bench_trigger.sh" -q tp
-	grep -qx 'sudo -v' "$dir/calls"
-	grep -qx "sudo $dir/fake -w0 -d1 -a --interval 100 -p1 trig-tp" "$dir/calls"
-	: >"$dir/calls"
-	SUDO='' PATH=$dir/bin:$PATH BENCH=$dir/fake CALLS=$dir/calls ANSWERS=$dir/answers TMPDIR=$dir \
-		run -0 setpriv --reuid 65534 --clear-groups "$dir/benchs/run_bench_trigger.sh" -q tp
-	run ! grep -q sudo "$dir/calls"
-	rm -rf "$dir"
+	user_home bin/sudo
+	as_user benchs/run_bench_trigger.sh -q tp
+	grep -qx 'sudo -v' "$HOME_DIR/calls"
+	grep -qx "sudo $HOME_DIR/fake -w0 -d1 -a --interval 100 -p1 trig-tp" "$HOME_DIR/calls"
+	: >"$HOME_DIR/calls"
+	SUDO='' as_user benchs/run_bench_trigger.sh -q tp
+	run ! grep -q sudo "$HOME_DIR/calls"
 }
 
 @test "sweep: with the real bench" {
@@ -485,7 +493,7 @@ exec $BENCH \"\$@\""
 	env --default-signal=INT "$SCRIPTS/ab.sh" --after 'echo back >>$CALLS' "$BENCH count-local" \
 		'./side-b count-local; true' -A ab-a.jsonl >out 2>err 3>&- &
 	pid=$!
-	# '; true' makes -o FILE an argument of true: {} was forgotten, which has to be said
+	# '; true' makes -o FILE an argument of true: {} was forgotten, which has to be reported
 	wait "$pid" || status=$?
 	[ "$status" -eq 1 ]
 	grep -q 'this command wrote no record: ./side-b' err
@@ -552,37 +560,28 @@ exec $BENCH \"\$@\""
 
 	run -0 "$SCRIPTS/cover-letter.sh" ab-a.jsonl ab-b.jsonl
 	no_line_over 75
-	[[ $output == *'The sides ran by turns'* ]]
+	[[ $output == *'The sides alternated'* ]]
 	[[ $output == *"Commands of base, under $name=1:"$'\n  bench count-local\n'"Commands of new, under $name=0:"$'\n  bench count-local' ]]
-	[[ $output != *'not by turns'* ]]
+	[[ $output != *'not alternating'* ]]
 }
 
 @test "ab: an ordinary user's records, though root runs bench and wrote the file" {
-	local dir
-	dir=$(mktemp -d)
-	# As root would, with a strict umask
-	cat >"$dir/sudo" <<<'#!/bin/sh
+	# root's umask is strict, and only root may write to what is its own
+	cat >sudo <<<'#!/bin/sh
 case $1 in
 -v) exit ;;
 tee) chmod u+w "$4" ;;
 esac
 umask 077
 exec "$@"'
-	cp -r "$SWEEPS" "$SCRIPTS" "$BENCH" "$dir/"
-	: >"$dir/calls"
-	: >"$dir/answers"
-	"$BENCH" -o "$dir/a.jsonl" count-local >/dev/null
-	chmod -R a+rwX "$dir"
-	chmod a+x "$dir/sudo"
-	# What this user may not write to, until its sudo changes that
-	chown 65534 "$dir" "$dir/a.jsonl"
-	chmod 444 "$dir/a.jsonl"
-	PATH=$dir:$PATH BENCH=$dir/fake CALLS=$dir/calls ANSWERS=$dir/answers TMPDIR=$dir \
-		run -0 setpriv --reuid 65534 --clear-groups "$dir/scripts/ab.sh" -r 2 --append \
-		-A "$dir/a.jsonl" -B "$dir/b.jsonl" "$dir/benchs/run_bench_rename.sh -q"
-	[ "$(wc -l <"$dir/a.jsonl")" -eq 13 ]
-	[ "$(wc -l <"$dir/b.jsonl")" -eq 12 ]
-	rm -rf "$dir"
+	chmod +x sudo
+	"$BENCH" -o a.jsonl count-local >/dev/null
+	user_home sudo
+	install -m 444 -o 65534 a.jsonl "$HOME_DIR/"
+	as_user scripts/ab.sh -r 2 --append -A "$HOME_DIR/a.jsonl" -B "$HOME_DIR/b.jsonl" \
+		"$HOME_DIR/benchs/run_bench_rename.sh -q"
+	[ "$(wc -l <"$HOME_DIR/a.jsonl")" -eq 13 ]
+	[ "$(wc -l <"$HOME_DIR/b.jsonl")" -eq 12 ]
 }
 
 # ---- claims.sh
@@ -761,13 +760,19 @@ sweep_records() {
 	no_line_over 75
 	[ "$(grep -c '^  before ' <<<"$output")" -eq 8 ]
 	[ "$(grep -cE '^  after +20\.00 +\+[0-9.]+ % #' <<<"$output")" -eq 8 ]
-	# The same figures as bench -C, which does not take the ratio of the medians
-	"$REAL" -C before.jsonl after.jsonl --csv | awk -F , '
-		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-		{ printf "%+.4g\n", $at["change_pct"] }' | sed 's/^+//' | sort -n >estimates
-	sed -nE 's/^  after .* \+([0-9.]+) % .*/\1/p' <<<"$output" | sort -n >shown
-	[ "$(wc -l <estimates)" -eq 8 ]
-	paste estimates shown | awk '{ d = $1 - $2; if (d > 0.5 || d < -0.5) exit 1 }'
+	# Hodges-Lehmann as bench -C has it: the ratio of these medians is 1.5
+	local rate
+	for rate in 1 2 10; do
+		answer "=$rate"
+		DRIFT=0 "$BENCH" -o few.jsonl bpf-loop >/dev/null
+	done
+	for rate in 2 3 40; do
+		answer "=$rate"
+		DRIFT=0 "$BENCH" -o more.jsonl bpf-loop >/dev/null
+	done
+	"$REAL" -C few.jsonl more.jsonl | grep -q '+100%'
+	run -0 "$SCRIPTS/plot.sh" --text few.jsonl more.jsonl
+	[[ $output == *'+100 % '* ]]
 	run -0 "$SCRIPTS/plot.sh" -o ba before.jsonl after.jsonl
 	[ "$output" = $'ba-1.svg\nba-1.png' ]
 }
@@ -825,33 +830,21 @@ sweep_records() {
 	[ "${lines[0]}" = 'Compared: Linux 6.18.1 (base) with Linux 6.18.2 (new).' ]
 	[[ $output == *'Machine: Some CPU, 2 CPUs, x86_64, SMT off,'* ]]
 	[[ $output == *'Kernel of base: 6.18.1 #1. Kernel of new: 6.18.2 #1.'* ]]
-	[[ $output == *'Measured by bench 0.1: 5 runs a side of 1 s, 0 s of warm-up'* ]]
+	[[ $output == *'Measured by bench 0.1: 5 runs per side of 1 s, 0 s of warm-up'* ]]
 	[[ $output == *"$("$REAL" -C a.jsonl b.jsonl | grep '^rb-custom' | sed 's/ *$//')"* ]]
 	[[ $output == *'steal time was above 1 % in 5 of 10'$'\n''  runs, 2.5 % at most'* ]]
 	[[ $output == *'- the CPU frequency governor was powersave, not performance'* ]]
 	[[ $output == *'- it is a virtual machine (kvm)'* ]]
-	[[ $output == *'one after the other, not by turns'* ]]
+	[[ $output == *'one after the other, not'*'alternating'* ]]
 	[[ $output == *$'Commands:\n  bench -a -d1 rb-custom' ]]
 
 	run -0 "$SCRIPTS/cover-letter.sh" --base 'the old one' --new 'mine' a.jsonl b.jsonl
 	[ "${lines[0]}" = 'Compared: the old one (base) with mine (new).' ]
 }
 
-@test "cover letter: nothing to say of the noise where there was none" {
+@test "cover letter: no noise is reported as such" {
 	"$SCRIPTS/ab.sh" -r 4 "$BENCH rb-custom" >/dev/null 2>&1
 	run -0 "$SCRIPTS/cover-letter.sh" ab-a.jsonl ab-b.jsonl
 	echo "$output"
 	[[ $output == *'- nothing that bench looks for (steal, governor, migrations, busy CPUs)'* ]]
-}
-
-@test "cover letter: a file that is none is named by bench, with the line" {
-	"$BENCH" -o a.jsonl rb-custom >/dev/null
-	{
-		cat a.jsonl
-		echo '{"schema":'
-	} >b.jsonl
-	run --separate-stderr "$SCRIPTS/cover-letter.sh" a.jsonl b.jsonl
-	[ "$status" -eq 1 ]
-	[ -z "$output" ]
-	[[ $stderr == *b.jsonl*2* ]]
 }

@@ -169,7 +169,7 @@ static void value_by_key(void **state)
 	assert_null(machine_fact_value(NULL, 0, "jit"));
 }
 
-/* This machine, against what the C library says of it */
+/* This machine, against the C library */
 static void this_machine(void **state)
 {
 	struct machine_fact facts[MACHINE_NR_FACTS];
@@ -186,7 +186,7 @@ static void this_machine(void **state)
 	assert_string_equal(fact_of(facts, "cpus_online")->value, online);
 }
 
-/* The flag in /proc/cpuinfo and our answer say the same; there is no flag but on x86. */
+/* The flag in /proc/cpuinfo and our answer agree; only x86 has the flag. */
 static void this_machine_virtual(void **state)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -468,7 +468,7 @@ static void frequency_limits(void **state)
 	assert_fact("freq_min_khz", "400000");
 	assert_fact("freq_max_khz", "10000000");
 
-	/* one CPU that does not tell leaves the whole open */
+	/* one CPU without it leaves the whole unknown */
 	put(CPU_DIR "/cpu1/cpufreq/scaling_max_freq", "<unsupported>\n");
 	assert_fact("freq_max_khz", "unknown");
 	assert_fact("freq_min_khz", "400000");
