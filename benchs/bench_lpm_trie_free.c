@@ -20,6 +20,10 @@
 #include "progs/lpm_trie.h"
 #include "lpm_trie_free.skel.h"
 
+#ifndef ENOTSUPP
+#define ENOTSUPP 524 /* the kernel's own */
+#endif
+
 /* Keys that one bpf_map_update_batch() inserts. */
 #define FILL_BATCH 4096
 
@@ -46,7 +50,7 @@ static int load(struct bench_run *run)
 	struct free_ctx *ctx;
 	int err;
 
-	err = bench_probe_map(&run->err, "LPM trie (BPF_MAP_TYPE_LPM_TRIE)", "Linux 4.11",
+	err = bench_probe_map(&run->err, "trie map (BPF_MAP_TYPE_LPM_TRIE)", "Linux 4.11",
 			      BPF_MAP_TYPE_LPM_TRIE, sizeof(struct lpm_key), sizeof(uint32_t), 1,
 			      BPF_F_NO_PREALLOC);
 	if (err)
@@ -109,7 +113,7 @@ static int fill_batch(struct bench_run *run, uint32_t first)
 	do {
 		err = bpf_map_update_batch(ctx->map_fd, keys, values, &nr, &opts);
 	} while (err == -EINTR);
-	if (err == -EINVAL || err == -524)
+	if (err == -EINVAL || err == -ENOTSUPP || err == -EOPNOTSUPP)
 		return bench_unavailable(&run->err, "this kernel has no batched updates of LPM "
 						    "tries: requires Linux 5.13 or newer");
 	return err ? bench_bpf_error(&run->err, err, "cannot fill an LPM trie") : 0;
