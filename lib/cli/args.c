@@ -424,6 +424,31 @@ static int parse(struct parser *p, int argc, char **argv, struct args *args)
 	return err;
 }
 
+/*
+ * In the kernel selftests' bench one benchmark has an option --quiet of its own, with an argument:
+ * "--quiet 1", as its script has it, is --quiet, and "--quiet 0" is nothing. Returns the new argc.
+ */
+static int drop_quiet_arguments(int argc, char **argv)
+{
+	int i, n = 0;
+
+	for (i = 0; i < argc; i++) {
+		if (i && !strcmp(argv[i], "--"))
+			break;
+		if (i + 1 < argc && !strcmp(argv[i], "--quiet") &&
+		    (!strcmp(argv[i + 1], "0") || !strcmp(argv[i + 1], "1"))) {
+			if (argv[i + 1][0] == '1')
+				argv[n++] = argv[i];
+			i++;
+		} else {
+			argv[n++] = argv[i];
+		}
+	}
+	while (i < argc)
+		argv[n++] = argv[i++];
+	return n;
+}
+
 int args_parse(int argc, char *const *argv, struct args *args)
 {
 	char **copy = calloc(argc + 1, sizeof(*copy)); /* getopt puts the options first */
@@ -435,7 +460,7 @@ int args_parse(int argc, char *const *argv, struct args *args)
 	err = copy ? parser_init(&p, argc, argv) : -ENOMEM;
 	if (!err) {
 		memcpy(copy, argv, argc * sizeof(*copy));
-		err = parse(&p, argc, copy, args);
+		err = parse(&p, drop_quiet_arguments(argc, copy), copy, args);
 	}
 	if (err == -ENOMEM)
 		complain("cannot read the arguments: %s", strerror(ENOMEM));
