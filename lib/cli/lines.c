@@ -40,6 +40,10 @@ void lines_progress(FILE *out, const struct report *report, int iter, uint64_t i
 
 	for (i = 0; i < report->nr_figures; i++)
 		values[i] = figure_value(report, i, s, producers);
+	if (report->progress_lines) {
+		report->progress_lines(out, report, iter, values, s);
+		return;
+	}
 	/* The column that scripts look for: how far the interval was from the asked one, us. */
 	fprintf(out, "Iter %3d (%7.3lfus): ", iter,
 		((double)s->dt_ns - (double)interval_ns) / 1000.0);

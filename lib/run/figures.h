@@ -79,6 +79,9 @@ struct report {
 	 */
 	void (*progress)(FILE *out, const struct report *report, const double *values,
 			 const struct sample *s, int producers);
+	/* Like @progress, for one whose lines do not begin as all others do: the whole lines. */
+	void (*progress_lines)(FILE *out, const struct report *report, int iter,
+			       const double *values, const struct sample *s);
 	/* @stats: by row. @total: all samples as one. */
 	void (*summary)(FILE *out, const struct report *report, const struct figure_stats *stats,
 			const struct sample *total, int producers);
