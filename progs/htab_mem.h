@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the programs that add to and delete from a hash map and user space share. */
+#ifndef PROGS_HTAB_MEM_H
+#define PROGS_HTAB_MEM_H
+
+#include <linux/types.h>
+
+#define HTAB_MEM_BATCH		64 /* keys, and operations of one batch */
+#define HTAB_MEM_MAX_VALUE_SIZE 4096
+
+/* Arguments of a program: keys @first, @first + @step, ..., HTAB_MEM_BATCH of them. */
+struct htab_mem_args {
+	__u64 first;
+	__u64 step;
+};
+
+/* What a program returns: failed updates, and failed deletes, each below 65536. */
+#define HTAB_MEM_RESULT(updates, deletes) ((updates) | (deletes) << 16)
+#define HTAB_MEM_UPDATES(result)	  ((result)&0xffff)
+#define HTAB_MEM_DELETES(result)	  ((result) >> 16)
+
+#endif /* PROGS_HTAB_MEM_H */
