@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/time.h>
 
+#include "lib/run/marks.h"
 #include "lib/run/signals.h"
 #include "lib/run/state.h"
 #include "lib/stats.h"
@@ -173,6 +174,8 @@ static int take_sample(struct run_state *state, struct sampler *sampler)
 	int err;
 
 	run->bench->measure(run, &after);
+	if (sampler->prev_ns < sampler->warmup_end_ns && now >= sampler->warmup_end_ns)
+		bench_measure_begin();
 	s.t_ns = sampler->prev_ns - sampler->start_ns;
 	s.dt_ns = now - sampler->prev_ns;
 	s.raw = values_minus(run->bench->report, &after, &sampler->before);
@@ -238,6 +241,7 @@ int samples_take(struct run_state *state)
 	run->bench->measure(run, &sampler.before);
 	if (!cfg->warmup_s)
 		state->noise_started = !read_noise(state, &state->noise_start);
+	}
 	set_timer(cfg->interval_ms);
 	do {
 		do {
@@ -261,6 +265,7 @@ void samples_end(struct run_state *state)
 {
 	struct noise_reading end = {};
 
+	bench_measure_end();
 	set_timer(0);
 	look_for_strays(state);
 	state->res->ci_pct = ci_pct(state);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where the measured time begins and ends, for whoever watches the process from outside: a
+ * debugger, a uprobe, the emulator of scripts/insns.sh. They do nothing.
+ */
+#ifndef LIB_RUN_MARKS_H
+#define LIB_RUN_MARKS_H
+
+void bench_measure_begin(void);
+void bench_measure_end(void);
+
+#endif /* LIB_RUN_MARKS_H */
