@@ -15,16 +15,21 @@ Its standard output and standard error arrive here as it writes them; its exit
 status becomes this script's; files that it leaves in /out go to --out. Needs no
 root here, and installs nothing.
 
-  -k, --kernel PATH   a bzImage (arm64: an Image), or a kernel tree in which one
-                      has been built; default: the newest kernel package of this
-                      distribution, downloaded by apt-get and unpacked into the
-                      cache (without apt-get: the kernel that runs)
+  -k, --kernel PATH   a bzImage (arm64: an Image), a kernel tree in which one has
+                      been built, or a package such as linux-image-6.12-amd64,
+                      downloaded by apt-get and unpacked into the cache; default:
+                      the newest kernel package of this distribution (without
+                      apt-get: the kernel that runs)
       --accel HOW     kvm, tcg (emulation), or auto: KVM where a guest shows a
                       sign of life in it within a few seconds (default auto)
       --arch ARCH     x86_64 or arm64 (default: this machine's)
       --icount        emulate with instructions as the clock: the guest's time
                       advances by 1 ns per instruction, and idle time is skipped.
                       Implies --accel tcg, --cpus 1 and nokaslr
+      --plugin FILE[,NAME=VALUE...]
+                      a TCG plugin for qemu, and its arguments; it also gets
+                      marks=FILE, to which COMMAND's standard output is written
+                      as it comes. Implies --accel tcg
       --cpus N        (default 2)
       --mem MB        (default 1024)
       --append ARGS   more arguments for the kernel, such as lockdown=integrity
@@ -71,7 +76,7 @@ kvm_device=${KVM_DEVICE:-/dev/kvm}
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 kernel='' accel=auto cpus=2 mem=1024 append='' timeout=600 out='' bench='' add=() verbose=false
-icount=false
+icount=false plugin=''
 arch=$(uname -m)
 
 # ---- arguments
@@ -106,7 +111,7 @@ while (($#)); do
 	esac
 	case $1 in
 	-k | --kernel | --accel | --arch | --cpus | --mem | --append | --timeout | --out | --bench | \
-		--add)
+		--add | --plugin)
 		(($# > 1)) || die "$1 needs a value" 64
 		;;
 	*)
@@ -125,6 +130,7 @@ while (($#)); do
 	--out) out=$2 ;;
 	--bench) bench=$2 ;;
 	--add) add+=("$2") ;;
+	--plugin) plugin=$2 ;;
 	esac
 	shift 2
 done
@@ -134,6 +140,11 @@ done
 if $icount; then
 	[[ $accel != kvm ]] || die "--icount: cannot count instructions under --accel kvm: use tcg" 64
 	accel=tcg cpus=1 append+="${append:+ }nokaslr"
+fi
+if [[ -n $plugin ]]; then
+	[[ $accel != kvm ]] || die "--plugin: qemu has no plugins under --accel kvm: use tcg" 64
+	[[ -f ${plugin%%,*} ]] || die "--plugin: there is no '${plugin%%,*}'" 64
+	accel=tcg
 fi
 case $arch in
 x86_64 | amd64)
@@ -148,6 +159,10 @@ arm64 | aarch64)
 esac
 [[ $arch == "$(uname -m)" ]] && native=true || native=false
 
+package=''
+if [[ $kernel =~ ^linux-(image|binary)-[a-z0-9.+-]+$ && ! -e $kernel ]]; then
+	package=$kernel kernel=''
+fi
 if [[ -n $kernel ]]; then
 	[[ ! -d $kernel ]] || kernel=$kernel/$image
 	[[ -f $kernel && -r $kernel ]] || die "--kernel: there is no '$kernel'" 64
@@ -204,14 +219,14 @@ depends_on() {
 		}'
 }
 
-# "PACKAGE VERSION" of the newest kernel that apt knows of. Kernels come under a
+# "PACKAGE VERSION" of the first of these packages that apt knows. Kernels come under a
 # name of their own (linux-image-6.1.0-57-amd64), on which a plain name depends;
 # Debian's have been in a package linux-binary-... beside that since Linux 7.
-newest_package() {
+known_package() {
 	local meta package binary version
-	for meta in "linux-image-$debian_arch" linux-image-generic; do
+	for meta; do
 		package=$(depends_on "$meta" linux-image)
-		[[ -n $package ]] || continue
+		package=${package:-$meta}
 		binary=$(depends_on "$package" linux-binary)
 		package=${binary:-$package}
 		version=$(LC_ALL=C apt-cache policy "$package:$debian_arch" |
@@ -249,6 +264,18 @@ fetch_package() {
 	[[ -f $dir/vmlinuz ]]
 }
 
+# The kernel of a package, by the newest version that apt knows
+package_kernel() {
+	local version dir
+	command -v apt-get >/dev/null || die "--kernel: no apt-get to download $package with" 64
+	read -r package version < <(known_package "$package") ||
+		die "--kernel: apt-get has no $package: run apt-get update (as root)" 64
+	dir=$cache/kernels/${package}_${version//[^a-zA-Z0-9.+~-]/_}_$debian_arch
+	[[ -f $dir/vmlinuz ]] || fetch_package "$package:$debian_arch=$version" "$dir" ||
+		die "--kernel: cannot download $package"
+	kernel=$dir/vmlinuz
+}
+
 default_kernel() {
 	local package version dir='' newest
 	if ! command -v apt-get >/dev/null; then
@@ -260,7 +287,7 @@ default_kernel() {
 		say "there is no apt-get to download a kernel with: taking $kernel"
 		return
 	fi
-	if read -r package version < <(newest_package); then
+	if read -r package version < <(known_package "linux-image-$debian_arch" linux-image-generic); then
 		dir=$cache/kernels/${package}_${version//[^a-zA-Z0-9.+~-]/_}_$debian_arch
 		[[ -f $dir/vmlinuz ]] || fetch_package "$package:$debian_arch=$version" "$dir" || dir=''
 	fi
@@ -273,7 +300,11 @@ default_kernel() {
 	fi
 	kernel=$dir/vmlinuz
 }
-[[ -n $kernel ]] || default_kernel
+if [[ -n $package ]]; then
+	package_kernel
+elif [[ -z $kernel ]]; then
+	default_kernel
+fi
 
 # ---- the initramfs
 
@@ -363,6 +394,7 @@ start_qemu() {
 	tcg) cmd+=(-accel 'tcg,thread=single' -cpu max) ;;
 	esac
 	! $icount || cmd+=(-icount 'shift=0,sleep=off')
+	[[ -z $plugin ]] || cmd+=(-plugin "$plugin,marks=$work/stdout.log")
 	for port in console stdout stderr result; do
 		: >"$work/$port.log"
 		cmd+=(-chardev "file,id=$port,path=$work/$port.log")
