@@ -319,7 +319,7 @@ matrix: $(BIN)
 		$$(for f in $(wildcard $(O)/vmtest-kernel/*/results.tsv); do \
 			echo "$$(head -n1 "$$f" | cut -f1) $$f"; done | sort -V | cut -d' ' -f2)
 
-C_FILES = $(sort $(wildcard *.[ch] lib/*.[ch] lib/*/*.[ch] benchs/*.[ch] progs/*.[ch] tests/*.[ch] tests/*/*.[ch]))
+C_FILES = $(sort $(wildcard *.[ch] scripts/plugin/*.[ch] lib/*.[ch] lib/*/*.[ch] benchs/*.[ch] progs/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 SH_FILES = $(sort $(wildcard scripts/*.sh benchs/*.sh) tests/run tests/tap-exec $(wildcard tests/fuzz/*.sh) .ci/run $(wildcard tests/guest/suite tests/guest/init))
 BATS_FILES = $(sort $(wildcard tests/*.bats tests/*.bash))
 

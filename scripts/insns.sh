@@ -1,118 +1,471 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Instructions per operation: a kernel under emulation, with instructions as its clock.
+# Instructions per operation: kernels under emulation, with instructions as their clock.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 usage() {
 	cat <<'END'
-Usage: scripts/insns.sh [OPTION...] '[OPTIONS] BENCHMARK'...
+Usage: scripts/insns.sh [OPTION...] ['OPTIONS BENCHMARK'...]
 
 Boot a kernel under emulation where 1 ns is one instruction, run bench there with
-each of these command lines (one quoted word each), and print instructions per
-operation and the samples' deviation. The figures include timer ticks, 0.1 to
-0.3 %. With several busy threads they include scheduling: there is one CPU.
+each of these command lines (one quoted word each; default: every benchmark that
+one thread drives), and print instructions per operation. Needs no root.
 
-  -k, --kernel PATH  a kernel as scripts/vmtest.sh takes it (default: as there)
-      --bench FILE   the static binary to run (default: made by make STATIC=1)
-  -o, --output FILE  append bench's records
-  -h, --help         print this text
+  -k, --kernel PATH    a kernel as scripts/vmtest.sh takes it (default: as there);
+                       given again: another column, and the change in percent from
+                       the column before
+      --append ARGS    arguments for the kernel named by the last -k, such as
+                       mitigations=off
+      --arch ARCH      x86_64 or arm64 (default: this machine's)
+      --bench FILE     the static binary to run (default: made by make STATIC=1)
+  -o, --output FILE    append bench's records
+      --profile        under each row: instructions per operation by function
+      --against FILE   records of an earlier -o: its figures are the first column
+      --fail-on-change PCT
+                       with --against: exit with 1 where a figure differs by more,
+                       either way
+  -h, --help           this text
 
 Example:
-  scripts/insns.sh -k ~/linux '--rb-b2b rb-custom' bpf-loop
+  scripts/insns.sh -k linux-image-6.1-amd64 -k ~/linux '--rb-b2b rb-custom' bpf-loop
 
-The table alone is on standard output. Exit status: 0 done; 1 a command line
-failed in the guest, and has '-' in its row; 64 usage; 124 and 125 as
-scripts/vmtest.sh; 130 or 143 interrupted.
+The table alone is on standard output. '+-%' is how exact a figure is, in percent:
+the largest of half its samples' 95 % interval, the difference of their first
+half's median from the second's, and (with -r) the difference between runs.
+'~' marks a figure worse than 0.1, '*' one of several busy threads, which take
+turns on the one CPU. Figures include timer ticks, 0.1 to 0.4 %.
+
+Exit status: 0 done; 1 a command line failed, or a figure changed
+(--fail-on-change); 4 a benchmark is not available in that kernel; 64 usage; 130
+or 143 interrupted. A kernel that does not boot: 124 and 125 as scripts/vmtest.sh.
+With --against, 125 for whatever keeps a figure from being known, as `git bisect
+run` expects.
 END
 }
 
-kernel='' bench='' records='' lines=()
+# What each command line is measured by. Samples of 100 ms: 10^8 instructions. It ends as soon as
+# they agree.
+measure=(-q -w1 -d4 --precision 0.1 --interval 100)
+# Percent, above which a figure is not called exact
+exact=0.1
+
+kernels=() appends=() arch=$(uname -m) bench='' records='' profile=false against='' fail_on=''
+
+needs_value=' -k --kernel --append --arch --bench -o --output --against --fail-on-change '
 while (($#)); do
 	case $1 in
-	-h | --help) usage && exit ;;
-	-k | --kernel | -o | --output | --bench) (($# > 1)) || usage_error "$1 requires a value" ;;
-	--kernel=* | --output=* | --bench=*)
-		set -- "${1%%=*}" "${1#*=}" "${@:2}"
-		;;
-	# A command line may start with an option of bench: the space in it tells it from one of ours
-	-*' '*) ;;
-	-[ko]*) set -- "${1:0:2}" "${1:2}" "${@:2}" ;;
-	-*) usage_error "there is no option '$1'" ;;
+	# A command line may start with an option of bench: the space tells it from one of ours
+	-*' '*) [[ $1 == --*=* && $needs_value == *" ${1%%=*} "* ]] || break ;;
 	esac
 	case $1 in
-	-k | --kernel) kernel=$2 && shift ;;
-	-o | --output) records=$2 && shift ;;
-	--bench) bench=$2 && shift ;;
-	*) lines+=("$1") ;;
+	-h | --help)
+		usage
+		exit 0
+		;;
+	--profile)
+		profile=true
+		shift
+		continue
+		;;
+	--)
+		shift
+		break
+		;;
+	--*=*)
+		[[ $needs_value == *" ${1%%=*} "* ]] || usage_error "there is no option '${1%%=*}'"
+		set -- "${1%%=*}" "${1#*=}" "${@:2}"
+		;;
+	-*)
+		[[ $needs_value == *" $1 "* ]] || usage_error "there is no option '$1'"
+		(($# > 1)) || usage_error "$1 needs a value"
+		;;
+	*) break ;;
 	esac
-	shift
+	case $1 in
+	-k | --kernel)
+		kernels+=("$2")
+		appends+=('')
+		;;
+	--append)
+		((${#kernels[@]})) || kernels=('') appends=('')
+		appends[-1]+="${appends[-1]:+ }$2"
+		;;
+	--arch) arch=$2 ;;
+	--bench) bench=$2 ;;
+	-o | --output) records=$2 ;;
+	--against) against=$2 ;;
+	--fail-on-change)
+		[[ $2 =~ ^[0-9]{1,3}(\.[0-9]{1,6})?$ ]] ||
+			die "--fail-on-change: invalid value '$2': expected a number such as 1 or 0.5" 64
+		fail_on=$2
+		;;
+	esac
+	shift 2
 done
-((${#lines[@]})) || usage_error 'expected a command line of bench, quoted'
-[[ -z $records ]] || check_value --output check_writable "$records"
-[[ -z $bench ]] || check_value --bench check_program "$bench"
+lines=("$@")
+for line in "${lines[@]}"; do
+	[[ $line != -* || $line == *' '* ]] ||
+		usage_error "expected command lines of bench, each one quoted word, not '$line'"
+done
+((${#kernels[@]})) || kernels=('') appends=('')
+[[ -z $fail_on || -n $against ]] || usage_error '--fail-on-change needs --against'
+if [[ -n $against ]]; then
+	((${#kernels[@]} == 1)) || usage_error '--against compares one kernel'
+	[[ -f $against && -r $against ]] || die "--against: cannot read '$against'" 64
+fi
+if [[ -n $records ]]; then
+	dir=$(dirname -- "$records")
+	if [[ -d $records || (-e $records && ! -w $records) || (! -e $records && ! -w $dir) ]]; then
+		die "--output: cannot write to '$records'" 64
+	fi
+fi
+case $arch in
+x86_64 | amd64) qemu=${QEMU:-qemu-system-x86_64} ;;
+arm64 | aarch64) qemu=${QEMU:-qemu-system-aarch64} ;;
+*) die "--arch: '$arch' is not one of x86_64, arm64" 64 ;;
+esac
+
+# fail MESSAGE STATUS: nothing could be measured. To `git bisect` that is 125, whatever it was.
+fail() {
+	[[ -z $1 ]] || say "$1"
+	[[ -z $against ]] || exit 125
+	exit "$2"
+}
+
 need jq jq
 scratch
 
-# In the guest. A kernel that has just booted still works in the background: the sleep lets it come
-# to rest, and takes no time. So does the one between runs, for output on its way to a serial port.
+if [[ -z $bench ]]; then
+	[[ $arch != a*64 || $arch == amd64 || $(uname -m) == aarch64 ]] ||
+		usage_error "--arch $arch: name a static bench for it with --bench"
+	make -s -C "$top" STATIC=1 >&2 || fail 'cannot build the static bench' 1
+	bench=$top/bench-static
+fi
+[[ -f $bench && -x $bench ]] || die "--bench: there is no program '$bench'" 64
+
+# ---- the plugin: compiled into the cache, anew when its source has changed
+
+plugin=''
+if $profile; then
+	need nm binutils
+	command -v "$qemu" >/dev/null || fail "no $qemu: scripts/install-deps.sh --vm" 125
+	"$qemu" -help 2>/dev/null | grep '^ *-plugin' >/dev/null ||
+		fail "--profile: $qemu was built without plugins: use one built with --enable-plugins" 125
+	nm "$bench" 2>/dev/null | grep ' T bench_measure_begin$' >/dev/null ||
+		fail "--profile: '$bench' has no symbol bench_measure_begin: use one of this tree, not stripped" 64
+	major=$("$qemu" --version | sed -nE '1s/.* version ([0-9]+)\..*/\1/p')
+	((${major:-7} >= 9)) && interface=2 || interface=1
+	sources=("$top"/scripts/plugin/{insns.c,qemu.h})
+	cache=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/bench/plugin
+	plugin=$cache/insns-$interface-$(cat "${sources[@]}" | sha256sum | cut -c1-16).so
+	if [[ ! -f $plugin ]]; then
+		mkdir -p "$cache"
+		"${CC:-cc}" -std=gnu11 -O2 -Wall -shared -fPIC -fvisibility=hidden \
+			-DPLUGIN_VERSION="$interface" -o "$scratch_dir/plugin.so" "${sources[0]}" ||
+			fail '--profile: cannot compile the plugin for qemu: install a C compiler (scripts/install-deps.sh)' 1
+		mv "$scratch_dir/plugin.so" "$plugin.$$"
+		mv "$plugin.$$" "$plugin"
+	fi
+fi
+
+# ---- in the guest
+
+# A kernel that has just booted still works in the background: the sleep lets it come to rest, and
+# takes no time. So does the one between runs, for output on its way to a serial port. Addresses
+# are the same each time, since what is done with strings on the stack depends on them.
+#
+# Standard output is the plugin's: see scripts/plugin/insns.c. Symbols of BPF programs are taken
+# when bench has started its threads: all is loaded then, and nothing measured yet. That takes the
+# kernel 0.3 s, in which bench stands still, and no longer than the warm-up. They are the last ones.
 # shellcheck disable=SC2016
 guest='set -f
+profile=$1 measure=$2
+shift 2
+echo 0 >/proc/sys/kernel/randomize_va_space
+if $profile; then
+	echo 0 >/proc/sys/kernel/kptr_restrict
+	awk '\''$3 ~ /^(asm_sysvec_.*|asm_common_interrupt|el[01](h_64|t_64)?_irq)$/ { print "irq", $1 }
+		$3 ~ /^(__switch_to_asm|cpu_switch_to)$/ { print "switch", $1 }
+		$2 ~ /^[tTwW]$/ && $4 == "" { print >"/out/kernel" }'\'' /proc/kallsyms
+fi
+if [ $# -eq 0 ]; then
+	# Ring buffers and perf buffers have a consumer besides: back-to-back, one thread does all
+	for name in $(bench -l | sed -n "s/^- //p"); do
+		case $name in
+		rb-* | pb-*) set -- "$@" "--rb-b2b $name" ;;
+		*) set -- "$@" "$name" ;;
+		esac
+	done
+	for line; do
+		echo "$line"
+	done >/out/lines
+fi
 sleep 60
 n=0
 for line; do
-	echo "insns: $line"
+	echo "run $n"
+	echo "insns: $line" >&2
 	sleep 1
-	if bench -q -w1 -d3 --interval 100 $line -o /tmp/record; then
+	bench $measure $line -o /tmp/record 2>/tmp/err >&2 &
+	pid=$!
+	if $profile; then
+		while [ -d /proc/$pid/task/$pid ]; do
+			set +f
+			threads=$(echo /proc/$pid/task/*)
+			set -f
+			[ "$threads" = "/proc/$pid/task/$pid" ] || break
+			sleep 0.02
+		done
+		kill -STOP $pid
+		grep -e vdso -e uprobes /proc/$pid/maps >/out/$n.maps
+		cat /proc/kallsyms >/tmp/symbols
+		kill -CONT $pid
+	fi
+	wait $pid
+	status=$?
+	cat /tmp/err >&2
+	echo $status >/out/$n.status
+	! $profile || tail -c 100000 /tmp/symbols | grep "\]$" >/out/$n.bpf
+	if [ $status -eq 0 ]; then
 		mv /tmp/record /out/$n.jsonl
+	else
+		grep "^bench: " /tmp/err | grep -v -e "^bench: note" -e "^bench: warning" >/out/$n.why
 	fi
 	rm -f /tmp/record
 	n=$((n + 1))
-done >&2'
+done'
 
-vmtest=("$top/scripts/vmtest.sh" --icount --out "$scratch_dir" --timeout $((300 + 60 * ${#lines[@]})))
-[[ -z $kernel ]] || vmtest+=(--kernel "$kernel")
-[[ -z $bench ]] || vmtest+=(--bench "$bench")
-status=0
-run_child "${vmtest[@]}" -- sh -c "$guest" insns "${lines[@]}" >&2 || status=$?
-((!interrupted)) || exit "$interrupted"
-((!status)) || exit "$status"
-say "$SECONDS s, the boot included"
-
-# "INSTRUCTIONS DEVIATION" per record on standard input, with '-' for what it lacks: 1000 / (M/s) is
-# ns per operation, and 1 ns is one instruction. Five significant digits.
-instructions() {
-	jq -r '.summary | if (.unit == "M/s" or .unit == "M ops/s") and .mean > 0
-		then "\(1000 / .mean) \(if .stddev then 100 * .stddev / .mean else "-" end)"
-		else "- -" end' |
-		LC_ALL=C awk '$1 == "-" { print; next } {
-			for (digits = 4; digits && 10 ^ (5 - digits) <= $1; digits--)
-				;
-			printf "%.*f %s\n", digits, $1, $2 == "-" ? "-" : sprintf("%.3f", $2) }'
+# run_guest NUMBER: the kernel of that number runs all command lines
+run_guest() {
+	local out=$scratch_dir/$1 vmtest status=0
+	vmtest=("$top/scripts/vmtest.sh" --icount --out "$out" --arch "$arch" --bench "$bench"
+		--timeout $((300 + 60 * (${#lines[@]} ? ${#lines[@]} : 60))))
+	[[ -z ${kernels[$1]} ]] || vmtest+=(--kernel "${kernels[$1]}")
+	[[ -z ${appends[$1]} ]] || vmtest+=(--append "${appends[$1]}")
+	[[ -z $plugin ]] || vmtest+=(--plugin "$plugin,bench=$bench,out=$scratch_dir/$1.blocks")
+	run_child "${vmtest[@]}" -- sh -c "$guest" insns "$profile" "${measure[*]}" \
+		"${lines[@]}" >/dev/null || status=$?
+	((!interrupted)) || exit "$interrupted"
+	((!status)) || fail '' "$status"
+	if ((!${#lines[@]})); then
+		mapfile -t lines <"$out/lines"
+		given=false
+	fi
 }
 
-width=12
+given=true # the user has named what to run
+for i in "${!kernels[@]}"; do
+	start=$SECONDS
+	run_guest "$i"
+	say "${kernels[i]:-default kernel}${appends[i]:+ ${appends[i]}}: $((SECONDS - start)) s, the boot included"
+done
+
+# ---- figures
+
+# Of the records on standard input, which are runs of one command line:
+# "INSTRUCTIONS EXACT% THREADS OPERATIONS NS", or nothing where there is no rate. 1000 / (M/s) is ns
+# per operation, and 1 ns is one instruction.
+figure() {
+	jq -rs '
+		def median: sort | if length % 2 == 1 then .[length / 2 | floor]
+			else (.[length / 2 - 1] + .[length / 2]) / 2 end;
+		def off($a; $b): if $a + $b > 0 then 200 * ($a - $b) / ($a + $b) | fabs else 0 end;
+		def within: .summary as $s
+			| [.samples[]? | (.[$s.figure // "hits"] // .ops // .hits // 0) / .dt_ns] as $r
+			| ($r | length / 2 | floor) as $half
+			| [if $s.ci95_high then 50 * ($s.ci95_high - $s.ci95_low) / $s.mean else 0 end,
+			   if $half > 0 then off($r[:$half] | median; $r[-$half:] | median) else 0 end] | max;
+		def insns: 1000 / .summary.mean;
+		map(select(.summary.mean? > 0 and (.summary.unit | test("^M( ops)?/s$"))))
+		| select(length > 0)
+		| (map(insns) | add / length) as $mean
+		| (map([.samples[]?.dt_ns] | add // 0)) as $ns
+		| [$mean,
+		   ([(map(within) | max), off(map(insns) | max; map(insns) | min)] | max),
+		   (.[0] | if .params["rb-b2b"]? == true then 1
+			   else (.config.producers? // 1) + (.config.consumers? // 0) end),
+		   ([., $ns] | transpose | map(.[0].summary.mean * .[1] / 1000) | add),
+		   ($ns | add)]
+		| map(tostring) | join(" ")'
+}
+
+# What makes a run the same one
+key='[.bench, .params, .config.producers, .config.consumers]'
+
+declare -A insns=() within=() threads=() ops=() ns=() # by "COLUMN LINE"
+columns=() names=()
+
+add_figure() {
+	local figure
+	figure=$(figure)
+	[[ -n $figure ]] || return 1
+	read -r "insns[$1]" "within[$1]" "threads[$1]" "ops[$1]" "ns[$1]" <<<"$figure"
+}
+
+status=0 unknown=false changed=false
+
+# missing LINE MESSAGE STATUS: nothing for a row
+missing() {
+	say "'$1': $2"
+	unknown=true
+	((status == 1)) || status=$3
+}
+
+if [[ -n $against ]]; then
+	columns+=(base)
+	jq -c 'select(.env.clock? == "instructions")' "$against" >"$scratch_dir/base" 2>/dev/null ||
+		fail "--against: '$against' is not a file of records" 64
+	[[ -s $scratch_dir/base ]] ||
+		fail "--against: '$against' has no record with instructions as its clock (env.clock)" 64
+fi
+for i in "${!kernels[@]}"; do
+	name=''
+	for n in "${!lines[@]}"; do
+		file=$scratch_dir/$i/$n
+		if [[ -s $file.jsonl ]]; then
+			jq -c '.env.clock //= "instructions"' "$file.jsonl" >"$file.record"
+			[[ -z $records ]] || cat "$file.record" >>"$records"
+			name=${name:-$(jq -rs '.[0].env.kernel_release // empty' "$file.record")}
+			add_figure "$i $n" <"$file.record" || ! $given ||
+				missing "${lines[n]}" 'no operations per second in its result' 1
+		elif $given || [[ $(cat "$file.status" 2>/dev/null || true) != 4 ]]; then
+			why=$(head -n1 "$file.why" 2>/dev/null || true)
+			if [[ $(cat "$file.status" 2>/dev/null || true) == 4 ]]; then
+				missing "${lines[n]}" "${why#bench: }" 4
+			else
+				missing "${lines[n]}" "failed in the guest${why:+: ${why#bench: }}" 1
+			fi
+		fi
+		[[ -n $against && -s $file.record ]] || continue
+		jq -c --argjson key "$(jq -cs ".[0] | $key" "$file.record")" \
+			"select($key == \$key)" "$scratch_dir/base" >"$scratch_dir/base.$n"
+		add_figure "base $n" <"$scratch_dir/base.$n" ||
+			missing "${lines[n]}" "no such run in $against" 1
+	done
+	name=${name:-${kernels[i]:-kernel}}
+	columns+=("$i")
+	names[i]=$name${appends[i]:+ ${appends[i]}}
+done
+
+# ---- profiles
+
+# symbols_of COLUMN LINE: "ADDRESS TYPE NAME [MODULE]", sorted
+symbols_of() {
+	{
+		cat "$scratch_dir/$1/kernel" "$scratch_dir/$1/$2.bpf"
+		nm "$bench" | awk '{ print $0, "[bench]" }'
+		# Code that the kernel maps into every process
+		awk '{
+			split($1, range, "-")
+			print range[1], "t", $NF, "[bench]"
+			print range[2], "t", "-", "[end]"
+		}' "$scratch_dir/$1/$2.maps"
+	} | awk 'NF >= 3 && $2 ~ /^[tTwW]$/ {
+			addr = $1
+			while (length(addr) < 16)
+				addr = "0" addr
+			print addr, $2, $3, $4
+		}' | LC_ALL=C sort
+}
+
+# profile_rows LINE: what stands under its row
+profile_rows() {
+	local n=$1 i inputs=() totals=()
+	for i in "${!kernels[@]}"; do
+		[[ -n ${insns[$i $n]:-} ]] || continue
+		symbols_of "$i" "$n" >"$scratch_dir/symbols.$i"
+		inputs+=("column=$i" "$scratch_dir/symbols.$i" "$scratch_dir/$i.blocks")
+		totals+=("$i ${ops[$i $n]} ${ns[$i $n]}")
+	done
+	((!${#inputs[@]})) || LC_ALL=C awk -v run="$n" -v totals="${totals[*]}" \
+		-f "$top/scripts/insns-profile.awk" "${inputs[@]}"
+}
+
+# ---- the table
+
+# Five significant digits
+digits() {
+	LC_ALL=C awk -v x="$1" 'BEGIN {
+		for (digits = 4; digits && 10 ^ (5 - digits) <= x; digits--)
+			;
+		printf "%.*f\n", digits, x }'
+}
+
+# calc EXPRESSION FORMAT
+calc() {
+	LC_ALL=C awk "BEGIN { printf \"$2\", $1 }"
+}
+
+is() {
+	LC_ALL=C awk "BEGIN { exit !($1) }"
+}
+
+# gate LINE: its figure against the base
+gate() {
+	local n=$1 change slack
+	change="(100 * (${insns[0 $n]} / ${insns[base $n]} - 1))"
+	slack="(${within[base $n]} + ${within[0 $n]})"
+	if is "$change ^ 2 > ($fail_on + $slack) ^ 2"; then
+		changed=true status=1
+		say "'${lines[n]}' changed by $(calc "$change" %+.2f) %: more than $fail_on %"
+	elif is "$change ^ 2 > $fail_on ^ 2 || $slack > $fail_on"; then
+		missing "${lines[n]}" "a change of $fail_on % cannot be told: the figures are exact to $(calc "$slack" %.2f) %" 1
+	fi
+}
+
+width=12 marked=false inexact=false
 for line in "${lines[@]}"; do
 	((${#line} <= width)) || width=${#line}
 done
-printf "%-${width}s  %12s  %11s\n" 'command line' instructions 'deviation %'
-for i in "${!lines[@]}"; do
-	file=$scratch_dir/$i.jsonl rows='- -'
-	if [[ -s $file ]]; then
-		[[ -z $records ]] || cat "$file" >>"$records"
-		rows=$(instructions <"$file")
+printf "%-${width}s" 'command line'
+before=''
+for c in "${columns[@]}"; do
+	name=base
+	[[ $c == base ]] || name=${names[c]}
+	if ((${#columns[@]} == 1)); then
+		say "kernel: $name"
+		name=instructions
 	fi
-	while read -r insns deviation; do
-		printf "%-${width}s  %12s  %11s\n" "${lines[i]}" "$insns" "$deviation"
-		[[ $insns == - ]] || continue
-		status=1
-		if [[ -s $file ]]; then
-			say "no operations per second in the result of '${lines[i]}'"
-		else
-			say "failed in the guest: '${lines[i]}'"
-		fi
-	done <<<"$rows"
+	printf '  %18s  %6s' "$name" '+-%'
+	[[ -z $before ]] || printf '  %8s' 'change %'
+	before=$c
 done
+echo
+
+for n in "${!lines[@]}"; do
+	row='' before='' some=false
+	for c in "${columns[@]}"; do
+		k="$c $n" text=- accuracy=- change=-
+		if [[ -n ${insns[$k]:-} ]]; then
+			some=true
+			text=$(digits "${insns[$k]}")
+			accuracy=$(calc "${within[$k]}" %.3f)
+			if is "${within[$k]} > $exact"; then
+				text="~$text" inexact=true
+			fi
+			if ((${threads[$k]} > 1)); then
+				text="*$text" marked=true
+			fi
+			if [[ -n $before && -n ${insns[$before $n]:-} ]]; then
+				change=$(calc "100 * (${insns[$k]} / ${insns[$before $n]} - 1)" %+.2f)
+			fi
+		fi
+		printf -v row '%s  %18s  %6s' "$row" "$text" "$accuracy"
+		[[ -z $before ]] || printf -v row '%s  %8s' "$row" "$change"
+		before=$c
+	done
+	# No row for what the user has not named and no kernel can run
+	$some || $given || continue
+	printf "%-${width}s%s\n" "${lines[n]}" "$row"
+	[[ -z $fail_on || -z ${insns[base $n]:-} || -z ${insns[0 $n]:-} ]] || gate "$n"
+	! $profile || profile_rows "$n"
+done
+! $inexact || say "'~': the samples or runs disagree by more than $exact %"
+! $marked || say "'*': several busy threads take turns on the one CPU: the figure includes scheduling"
+if [[ -n $against ]] && $unknown && ! $changed; then
+	status=125
+fi
 exit "$status"

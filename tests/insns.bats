@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 #
-# scripts/insns.sh with a stand-in for qemu: the guest brings back what is in the folder `records`.
+# scripts/insns.sh with a stand-in for qemu: the guest brings back what is in the folder `records`,
+# or in records.KERNEL. tests/insns-guest.bats has the same with a real one.
 # shellcheck disable=SC2016,SC2154 # the programs here expand their variables; run sets $stderr
 
 bats_require_minimum_version 1.5.0
@@ -10,33 +11,51 @@ INSNS=$(realpath "$BATS_TEST_DIRNAME/../scripts/insns.sh")
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
-	export TMPDIR=$PWD/tmp QEMU=$PWD/qemu
+	export TMPDIR=$PWD/tmp QEMU=$PWD/qemu XDG_CACHE_HOME=$PWD/cache
 	mkdir tmp records
-	echo 'no kernel' >bzImage
+	echo 'no kernel' | tee bzImage >other
 	# A static program of any kind will do
 	STATIC=$(command -v busybox)
 	cat >qemu <<'QEMU'
 #!/usr/bin/env bash
+case ${1:-} in
+-help)
+	cat help 2>/dev/null || echo '-plugin [file=]<file>'
+	exit
+	;;
+--version)
+	echo 'QEMU emulator version 7.2.22 (Debian)'
+	exit
+	;;
+esac
 printf '%s\n' "$@" >qemu.args
 while (($#)); do
 	case $1 in
 	-chardev) [[ $2 != *id=result,* ]] || result=${2##*path=} ;;
 	-initrd) cp "$2" initramfs ;;
+	-kernel) kernel=$(basename "$2") ;;
+	-plugin) out=${2#*,out=} && out=${out%%,*} ;;
 	esac
 	shift
 done
 [[ ! -e crash ]] || exit 1
+[[ -z ${out:-} ]] || cp blocks "$out"
+rm -rf r
 mkdir r
 echo 0 >r/status
-cp -r records r/out
+[[ -e records.$kernel ]] && cp -r "records.$kernel" r/out || cp -r records r/out
 tar -czf "$result" -C r .
 QEMU
 	chmod +x qemu
 }
 
-# record NUMBER UNIT MEAN STDDEV: of the command line with that number, from 0
+# record NUMBER UNIT MEAN [MEMBERS...]: of the command line with that number, from 0; to the folder
+# $dir. MEMBERS are merged into it.
 record() {
-	echo "{\"summary\":{\"unit\":\"$2\",\"mean\":$3,\"stddev\":$4}}" >>"records/$1.jsonl"
+	jq -cn --arg unit "$2" --argjson mean "$3" --argjson more "${4:-{\}}" \
+		'{bench: "b", params: {}, config: {producers: 1, consumers: 0},
+		  env: {kernel_release: "6.99"}, summary: {unit: $unit, mean: $mean}} * $more' \
+		>>"${dir:-records}/$1.jsonl"
 }
 
 insns() {
@@ -52,62 +71,197 @@ row() {
 }
 
 @test "a rate becomes instructions per operation, and a record is appended" {
-	record 0 M/s 5.7770 0.0052
-	record 1 'M ops/s' 66.35 0
-	record 2 M/s 0.081699346 0.0001
-	record 3 M/s 1250 1
+	record 0 M/s 5.7770
+	record 1 'M ops/s' 66.35
+	record 2 M/s 0.081699346
+	record 3 M/s 1250
 	echo 'there already' >all.jsonl
 	insns -o all.jsonl '--rb-b2b rb-custom' '--nr_loops=1000 bpf-loop' trig-tp '-p 1 count-local'
 	[ "$status" -eq 0 ]
-	row 0 command line instructions deviation %
-	row 1 --rb-b2b rb-custom 173.10 0.090
+	row 0 command line instructions +-%
+	row 1 --rb-b2b rb-custom 173.10 0.000
 	row 2 --nr_loops=1000 bpf-loop 15.072 0.000
-	row 3 trig-tp 12240 0.122
-	row 4 -p 1 count-local 0.8000 0.080
+	row 3 trig-tp 12240 0.000
+	row 4 -p 1 count-local 0.8000 0.000
 	[ "${#lines[@]}" -eq 5 ]
 	[ "$(wc -l <all.jsonl)" -eq 5 ]
 	[ "$(head -n1 all.jsonl)" = 'there already' ]
+	[ "$(tail -n1 all.jsonl | jq -r .env.clock)" = instructions ]
+	[[ $stderr == *'kernel: 6.99'* ]]
 }
 
-@test "a command line that fails: '-', its name on standard error, exit status 1" {
-	record 1 % 2.4 0.1
-	record 2 M/s 10 0.001
+@test "how exact: the interval, the halves' medians, the runs, whichever is worst" {
+	samples() {
+		printf '{"samples":[%s]' "$(printf '{"dt_ns":1000000,"hits":%s},' "$@" | sed 's/,$//')"
+	}
+	# Half an interval of 0.04 %
+	record 0 M/s 10 '{"summary":{"ci95_low":9.996,"ci95_high":10.004}}'
+	# The first half is faster by 1 %; one stray does not matter
+	record 1 M/s 10 "$(samples 10050 90 10050 9950 9950 9950)}"
+	# As fast
+	record 2 M/s 10 "$(samples 10000 10000 10000 10001)}"
+	# Two runs that differ
+	record 3 M/s 10
+	record 3 M/s 20
+	insns trig-tp trig-rawtp trig-fentry '-r2 trig-fexit'
+	[ "$status" -eq 0 ]
+	row 1 trig-tp 100.00 0.040
+	row 2 trig-rawtp '~100.00' 1.000
+	row 3 trig-fentry 100.00 0.005
+	row 4 -r2 trig-fexit '~75.000' 66.667
+	[[ $stderr == *"'~': the samples or runs disagree by more than 0.1 %"* ]]
+}
+
+@test "busy threads that take turns are marked; the consumer of back-to-back is not one" {
+	record 0 M/s 10 '{"config":{"consumers":1}}'
+	record 1 M/s 10 '{"config":{"consumers":1},"params":{"rb-b2b":true}}'
+	record 2 M/s 10 '{"config":{"producers":2}}'
+	insns rb-custom '--rb-b2b rb-custom' '-p2 trig-tp'
+	row 1 rb-custom '*100.00' 0.000
+	row 2 --rb-b2b rb-custom 100.00 0.000
+	row 3 -p2 trig-tp '*100.00' 0.000
+	[[ $stderr == *"'*': several busy threads take turns"* ]]
+}
+
+@test "a command line that fails: '-', its name and the reason on standard error, exit status 1" {
+	echo 1 >records/0.status
+	echo 'bench: no memory' >records/0.why
+	record 1 % 2.4
+	record 2 M/s 10
 	echo '{"summary":null}' >records/3.jsonl
 	insns '--bad rb-libbpf' bloom-false-positive trig-tp bpf-loop
 	[ "$status" -eq 1 ]
 	row 1 --bad rb-libbpf - -
 	row 2 bloom-false-positive - -
-	row 3 trig-tp 100.00 0.010
+	row 3 trig-tp 100.00 0.000
 	row 4 bpf-loop - -
-	[[ $stderr == *"insns: failed in the guest: '--bad rb-libbpf'"* ]]
-	[[ $stderr == *"insns: no operations per second in the result of 'bloom-false-positive'"* ]]
-	[[ $stderr == *"in the result of 'bpf-loop'"* ]]
-	[[ $stderr != *trig-tp* ]]
+	[[ $stderr == *"insns: '--bad rb-libbpf': failed in the guest: no memory"* ]]
+	[[ $stderr == *"insns: 'bloom-false-positive': no operations per second"* ]]
+	[[ $stderr == *"insns: 'bpf-loop': no operations"* ]]
 }
 
-@test "each run of -r has its row, without a deviation where there is one sample" {
-	record 0 M/s 10 0
-	record 0 M/s 20 null
-	insns '-r2 trig-tp'
+@test "a benchmark that this kernel lacks: exit status 4, 125 with --against" {
+	record 0 M/s 10
+	insns -o base.jsonl trig-tp
+	echo 4 >records/1.status
+	echo 'bench: trig-x is not available: this kernel has no x' >records/1.why
+	insns trig-tp trig-x
+	[ "$status" -eq 4 ]
+	row 2 trig-x - -
+	[[ $stderr == *"'trig-x': trig-x is not available: this kernel has no x"* ]]
+	insns --against base.jsonl --fail-on-change 1 trig-tp trig-x
+	[ "$status" -eq 125 ]
+}
+
+@test "two kernels: two columns, and the change in percent" {
+	mkdir records.other
+	record 0 M/s 10
+	record 1 M/s 10
+	dir=records.other record 0 M/s 8 '{"env":{"kernel_release":"7.0"}}'
+	insns -k other --append 'a=b c' trig-tp bpf-loop
+	[ "$status" -eq 1 ]
+	row 0 command line 6.99 +-% 7.0 a=b c +-% change %
+	row 1 trig-tp 100.00 0.000 125.00 0.000 +25.00
+	row 2 bpf-loop 100.00 0.000 - - -
+	grep -q 'nokaslr.* a=b c\|a=b c nokaslr' qemu.args
+}
+
+@test "--against: 0 where nothing changed by more, 1 where it did, 125 where it cannot be told" {
+	record 0 M/s 10
+	insns -o base.jsonl trig-tp
+	insns --against base.jsonl --fail-on-change 0.1 trig-tp
 	[ "$status" -eq 0 ]
-	row 1 -r2 trig-tp 100.00 0.000
-	row 2 -r2 trig-tp 50.000 -
+	row 0 command line base +-% 6.99 +-% change %
+	row 1 trig-tp 100.00 0.000 100.00 0.000 +0.00
+
+	rm records/0.jsonl
+	record 0 M/s 9.9
+	insns --against base.jsonl --fail-on-change 2 trig-tp
+	[ "$status" -eq 0 ]
+	insns --against base.jsonl trig-tp
+	[ "$status" -eq 0 ]
+	insns --against base.jsonl --fail-on-change 0.5 trig-tp
+	[ "$status" -eq 1 ]
+	row 1 trig-tp 100.00 0.000 101.01 0.000 +1.01
+	[[ $stderr == *"'trig-tp' changed by +1.01 %: more than 0.5 %"* ]]
+
+	# Cheaper is a change as well
+	rm records/0.jsonl
+	record 0 M/s 10.1
+	insns --against base.jsonl --fail-on-change 0.5 trig-tp
+	[ "$status" -eq 1 ]
+
+	# Too inexact to tell
+	rm records/0.jsonl
+	record 0 M/s 9.9 '{"summary":{"ci95_low":9.8,"ci95_high":10}}'
+	insns --against base.jsonl --fail-on-change 0.5 trig-tp
+	[ "$status" -eq 125 ]
+	[[ $stderr == *'cannot be told'* ]]
+
+	# Another run; one that failed; a kernel that does not boot, or was not built
+	rm records/0.jsonl
+	record 0 M/s 10 '{"params":{"size":2}}'
+	insns --against base.jsonl --fail-on-change 0.5 trig-tp
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"'trig-tp': no such run in base.jsonl"* ]]
+	rm records/0.jsonl
+	insns --against base.jsonl --fail-on-change 0.5 trig-tp
+	[ "$status" -eq 125 ]
+	touch crash
+	insns --against base.jsonl --fail-on-change 0.5 trig-tp
+	[ "$status" -eq 125 ]
+	run "$INSNS" -k nowhere --bench "$STATIC" --against base.jsonl --fail-on-change 0.5 trig-tp
+	[ "$status" -eq 125 ]
+}
+
+@test "--against: a change that is certain goes before what cannot be told" {
+	record 0 M/s 10
+	record 1 M/s 10 '{"bench":"c"}'
+	insns -o base.jsonl trig-tp bpf-loop
+	rm records/*
+	record 0 M/s 20
+	insns --against base.jsonl --fail-on-change 0.5 trig-tp bpf-loop
+	[ "$status" -eq 1 ]
+}
+
+@test "--against: records of real time are none to compare with" {
+	record 0 M/s 10
+	cp records/0.jsonl time.jsonl
+	insns --against time.jsonl --fail-on-change 1 trig-tp
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"no record with instructions as its clock"* ]]
 }
 
 @test "the guest counts instructions, and runs each command line word by word" {
 	insns '--rb-b2b  rb-custom' '* x'
 	grep -qx 'shift=0,sleep=off' qemu.args
 	cpio --quiet -i --to-stdout vmtest/command <initramfs >script
-	mkdir bin
+	# What is to be written to is the guest's
+	sed -i -e "s|/proc/sys|$PWD|g; s|/out|$PWD|g" script
+	mkdir bin kernel
 	printf '#!/bin/sh\n' | tee bin/sleep bin/rm >bin/mv
 	echo 'echo "$*" >>moved' >>bin/mv
-	printf '#!/bin/sh\n%s\n' 'printf "[%s]" "$@" >>calls' 'echo >>calls' '[ "$6" != "*" ]' >bin/bench
+	printf '#!/bin/sh\n%s\n' 'printf "[%s]" "$@" >>calls' 'echo >>calls' '[ "$8" != "*" ]' >bin/bench
 	chmod +x bin/*
 	PATH=$PWD/bin:$PATH sh ./script
 	cat calls
-	[ "$(head -n1 calls)" = '[-q][-w1][-d3][--interval][100][--rb-b2b][rb-custom][-o][/tmp/record]' ]
-	[ "$(tail -n1 calls)" = '[-q][-w1][-d3][--interval][100][*][x][-o][/tmp/record]' ]
-	[ "$(cat moved)" = '/tmp/record /out/0.jsonl' ]
+	[ "$(head -n1 calls)" = '[-q][-w1][-d4][--precision][0.1][--interval][100][--rb-b2b][rb-custom][-o][/tmp/record]' ]
+	[ "$(tail -n1 calls)" = '[-q][-w1][-d4][--precision][0.1][--interval][100][*][x][-o][/tmp/record]' ]
+	[ "$(cat moved)" = "/tmp/record $PWD/0.jsonl" ]
+	[ "$(cat 0.status 1.status)" = $'0\n1' ]
+}
+
+@test "no command lines: those of the guest, without a row for what it cannot run" {
+	printf '%s\n' '--rb-b2b rb-custom' trig-tp trig-x bloom-false-positive >records/lines
+	record 0 M/s 10
+	record 1 M/s 20
+	echo 4 >records/2.status
+	record 3 % 1
+	insns
+	[ "$status" -eq 0 ]
+	row 1 --rb-b2b rb-custom 100.00 0.000
+	row 2 trig-tp 50.000 0.000
+	[ "${#lines[@]}" -eq 3 ]
 }
 
 @test "a guest that does not end well: vmtest's status, no table, no record" {
@@ -118,13 +272,118 @@ row() {
 	[ ! -e all.jsonl ]
 }
 
-@test "bad arguments: 64, and no qemu" {
-	insns
+# A static program with the two marks, at the addresses that `blocks` uses
+with_marks() {
+	cat >marks.c <<'C'
+void bench_measure_begin(void) {}
+void bench_measure_end(void) {}
+int main(void) { return 0; }
+C
+	gcc -static -o marks marks.c
+	STATIC=$PWD/marks
+}
+
+@test "--profile: by function, small ones together, interrupts and others apart, in each run's own blocks" {
+	with_marks
+	main=$(nm marks | awk '$3 == "main" { print $1 }')
+	cat >records/kernel <<'END'
+ffffffff81000000 T section_start
+ffffffff81000000 t lookup.isra.0
+ffffffff81000100 t lookup.cold
+ffffffff81000200 T small
+ffffffff81000300 t tick
+END
+	cat >records/1.bpf <<'END'
+ffffffffa0000000 t bpf_prog_0123456789abcdef_count	[bpf]
+ffffffffa0000100 t bpf_trampoline_6442451234	[bpf]
+END
+	touch records/0.{bpf,maps}
+	echo '7ffff7ffd000-7ffff7fff000 r-xp 00000000 00:00 0 [vdso]' >records/1.maps
+	cat >blocks <<END
+run 0
+k ffffffff81000000 77777
+run 1
+k ffffffff81000000 50000
+k ffffffff81000010 10000
+k ffffffff81000100 10000
+k ffffffff81000200 10
+i ffffffff81000300 1000
+b $main 9000
+k ffffffffa0000000 8000
+k ffffffffa0000100 7000
+o 00007ffff7ffd010 4000
+o 0000000000000010 900
+o 00007ffff7fff010 90
+END
+	record 0 M/s 10
+	# 1000 operations
+	record 1 M/s 10 '{"samples":[{"dt_ns":100000,"hits":1000}]}'
+	insns --profile trig-tp bpf-loop
+	[ "$status" -eq 0 ]
+	cat >expected <<'END'
+bpf-loop                  100.00   0.000
+       70.00  70.00%  kernel lookup
+        9.00   9.00%  user main
+        8.00   8.00%  bpf count
+        7.00   7.00%  bpf bpf_trampoline
+        4.00   4.00%  user [vdso]
+        1.00   1.00%  kernel (interrupts)
+        0.99   0.99%  user (other processes)
+        0.01   0.01%  kernel other
+END
+	diff <(printf '%s\n' "${lines[@]:2}" | tail -n9 | tr -s ' ') <(tr -s ' ' <expected)
+	grep -qE '^.*/insns-1-[0-9a-f]{16}\.so,bench=.*/marks,out=.*,marks=.*$' qemu.args
+	[ -e "$(sed -n 's/^\(.*insns-1-.*\.so\),bench.*/\1/p' qemu.args)" ]
+}
+
+@test "--profile of two kernels: side by side, by the functions' names" {
+	with_marks
+	mkdir records.other
+	echo 'ffffffff81000000 t f.isra.0' >records/kernel
+	printf '%s\n' 'ffffffff82000000 t g' 'ffffffff81000000 t f' >records.other/kernel
+	printf '%s\n' 'run 0' 'k ffffffff81000000 90000' 'k ffffffff82000000 10000' >blocks
+	touch records{,.other}/0.{bpf,maps}
+	record 0 M/s 10 '{"samples":[{"dt_ns":100000,"hits":1000}]}'
+	dir=records.other record 0 M/s 10 '{"samples":[{"dt_ns":100000,"hits":1000}]}'
+	insns -k other --profile trig-tp
+	row 2 ' 100.00 100.00% 90.00 90.00% -10.00 kernel f'
+	row 3 ' 0.00 0.00% 10.00 10.00% +10.00 kernel g'
+}
+
+@test "--profile: time without instructions is a row" {
+	with_marks
+	echo 'ffffffff81000000 t f' >records/kernel
+	printf '%s\n' 'run 0' 'k ffffffff81000000 90000' >blocks
+	touch records/0.{bpf,maps}
+	record 0 M/s 10 '{"samples":[{"dt_ns":100000,"hits":1000}]}'
+	insns --profile trig-tp
+	row 2 ' 90.00 100.00% kernel f'
+	row 3 ' 10.00 11.11% idle'
+}
+
+@test "--profile without what it needs: what, why and what to do" {
+	insns --profile trig-tp
 	[ "$status" -eq 64 ]
-	[ "$stderr" = 'insns: expected a command line of bench, quoted (--help explains)' ]
+	[[ $stderr == *"has no symbol bench_measure_begin: use one of this tree, not stripped"* ]]
+	with_marks
+	echo 'no such thing' >help
+	insns --profile trig-tp
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"was built without plugins: use one built with --enable-plugins"* ]]
+	rm help
+	CC=false insns --profile trig-tp
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"cannot compile the plugin"* ]]
+	QEMU=$PWD/nowhere insns --profile trig-tp
+	[ "$status" -eq 125 ]
+	[ ! -e qemu.args ]
+}
+
+@test "bad arguments: 64, and no qemu" {
 	insns -k nowhere trig-tp
 	[ "$status" -eq 64 ]
 	[[ $stderr == *"--kernel: there is no 'nowhere'"* ]]
+	rm -f qemu.args
 	insns --bench /nowhere trig-tp
 	[ "$status" -eq 64 ]
 	insns -o /nowhere/x trig-tp
@@ -132,5 +391,18 @@ row() {
 	insns --rb-b2b rb-custom
 	[ "$status" -eq 64 ]
 	[[ $stderr == *"there is no option '--rb-b2b'"* ]]
+	insns trig-tp --profile
+	[ "$status" -eq 64 ]
+	insns --fail-on-change 1 trig-tp
+	[ "$status" -eq 64 ]
+	insns --against /nowhere trig-tp
+	[ "$status" -eq 64 ]
+	touch base
+	insns --against base --fail-on-change=x trig-tp
+	[ "$status" -eq 64 ]
+	insns --against base -k other trig-tp
+	[ "$status" -eq 64 ]
+	insns --arch sparc trig-tp
+	[ "$status" -eq 64 ]
 	[ ! -e qemu.args ]
 }

@@ -239,7 +239,8 @@ int samples_take(struct run_state *state)
 	sampler.cpu_ns = process_cpu_ns();
 	sampler.warmup_end_ns = sampler.start_ns + cfg->warmup_s * NS_PER_S;
 	run->bench->measure(run, &sampler.before);
-	if (!cfg->warmup_s)
+	if (!cfg->warmup_s) {
+		bench_measure_begin();
 		state->noise_started = !read_noise(state, &state->noise_start);
 	}
 	set_timer(cfg->interval_ms);
