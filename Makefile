@@ -199,6 +199,11 @@ $(B)/tests/confine: $(B)/tests/confine.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^
 
+# For guests: what the JIT made of the BPF programs that are loaded.
+$(B)/tests/jited: $(B)/tests/jited.o
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
 # Files of tests at a time. They wait a lot, and none minds another bench.
 TEST_JOBS ?= 2
 export TEST_JOBS
@@ -297,6 +302,23 @@ vmtest-arm64:
 	$(Q)$(VM_RUN) --arch arm64 \
 		--bench $(O)/arm64/bench-static --add $(O)/arm64/static/tests/confine --timeout 1800 --out $(O)/vmtest-arm64 $(VMTEST_ARGS)
 
+# Whether instructions per operation are exact: boots several guests, some minutes.
+.PHONY: check-insns
+check-insns: vm-deps
+	$(Q)$(MAKE) STATIC=1 all $(O)/static/tests/jited
+	$(Q)VM_BENCH=$(abspath $(VM_BENCH)) VM_JITED=$(abspath $(O))/static/tests/jited \
+		BENCH=$(VM_BENCH) TEST_TIMEOUT=1800 tests/run --verbose tests/vm/insns.bats
+
+# docs/costs.md: NAME=KERNEL[,ARGUMENTS] of each column, KERNEL as vmtest.sh --kernel takes it. One that
+# apt does not know is left out.
+COSTS_KERNELS ?= 5.10=linux-image-5.10-amd64 6.1=linux-image-6.1-amd64 \
+		 '6.1, mitigations=off=linux-image-6.1-amd64,mitigations=off' 6.12=linux-image-6.12-amd64
+.PHONY: costs
+costs: vm-deps
+	$(Q)$(MAKE) $(BIN)
+	$(Q)$(MAKE) STATIC=1
+	$(Q)BENCH=$(abspath $(BIN)) scripts/costs.sh -o $(O)/costs --bench $(VM_BENCH) --update docs/costs.md $(COSTS_KERNELS)
+
 # Another kernel: KERNEL is as vmtest.sh --kernel takes it. What came of it stays, for the matrix.
 .PHONY: vmtest-kernel
 vmtest-kernel: vm-deps
@@ -321,7 +343,7 @@ matrix: $(BIN)
 
 C_FILES = $(sort $(wildcard *.[ch] scripts/plugin/*.[ch] lib/*.[ch] lib/*/*.[ch] benchs/*.[ch] progs/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 SH_FILES = $(sort $(wildcard scripts/*.sh benchs/*.sh) tests/run tests/tap-exec $(wildcard tests/fuzz/*.sh) .ci/run $(wildcard tests/guest/suite tests/guest/init))
-BATS_FILES = $(sort $(wildcard tests/*.bats tests/*.bash))
+BATS_FILES = $(sort $(wildcard tests/*.bats tests/*.bash tests/vm/*.bats))
 
 # What the tables in the program say, in the documents
 .PHONY: docs

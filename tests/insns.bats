@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # scripts/insns.sh with a stand-in for qemu: the guest brings back what is in the folder `records`,
-# or in records.KERNEL. tests/insns-guest.bats has the same with a real one.
+# or in records.KERNEL. tests/vm/insns.bats has the same with a real one.
 # shellcheck disable=SC2016,SC2154 # the programs here expand their variables; run sets $stderr
 
 bats_require_minimum_version 1.5.0
@@ -212,6 +212,36 @@ row() {
 	[ "$status" -eq 125 ]
 	run "$INSNS" -k nowhere --bench "$STATIC" --against base.jsonl --fail-on-change 0.5 trig-tp
 	[ "$status" -eq 125 ]
+}
+
+@test "git bisect run finds the commit that changed a figure, and skips one that does not boot" {
+	mkdir records.other records.broken repo
+	record 0 M/s 10
+	dir=records.other record 0 M/s 8
+	insns -o base.jsonl trig-tp
+	cd repo
+	git init -q .
+	for kernel in bzImage bzImage broken other other other; do
+		n=$((${n:-0} + 1))
+		git rm -qrf --cached . && rm -rf k
+		mkdir k
+		echo "$n" >"k/$kernel"
+		git add k
+		git -c user.name=t -c user.email=t@example.org commit -qm "commit $n"
+	done
+	cat >../step <<-END
+		#!/bin/sh
+		cd ..
+		exec $INSNS -k repo/k/* --bench $STATIC --against base.jsonl --fail-on-change 1 trig-tp
+	END
+	chmod +x ../step
+	git bisect start HEAD HEAD~5
+	run git bisect run ../step
+	echo "$output"
+	# The broken one cannot be told apart from the first bad one
+	[[ $output == *"only 'skip'ped commits left"* ]]
+	[ "$(git bisect log | sed -nE 's/^# (bad|good|skip): \[.*\] /\1 /p' | sort -u | tr '\n' ,)" = \
+		'bad commit 4,bad commit 6,good commit 1,good commit 2,skip commit 3,' ]
 }
 
 @test "--against: a change that is certain goes before what cannot be told" {

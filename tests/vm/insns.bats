@@ -1,0 +1,132 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+#
+# scripts/insns.sh with a real guest: that its figures are exact, and what a disassembly says. Takes
+# some minutes: make check-insns.
+# shellcheck disable=SC2016,SC2154 # what runs in the guest expands its variables
+
+bats_require_minimum_version 1.5.0
+
+top=$(realpath "$BATS_TEST_DIRNAME/../..")
+
+# Straight lines, loops, system calls, a lock, a breakpoint
+lines=(count-local bpf-loop trig-kernel-count trig-rawtp '--rb-b2b rb-custom' trig-fentry
+	trig-uprobe-nop bloom-lookup)
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	bench=${VM_BENCH:-$top/bench-static}
+	jited=${VM_JITED:-$top/build/static/tests/jited}
+	"$top/scripts/insns.sh" --bench "$bench" --profile -o first.jsonl "${lines[@]}" >first 2>first.err ||
+		{ cat first.err && return 1; }
+	"$top/scripts/insns.sh" --bench "$bench" "${lines[@]}" >second 2>second.err ||
+		{ cat second.err && return 1; }
+	# The code of what was profiled
+	"$top/scripts/vmtest.sh" --icount --bench "$bench" --add "$jited" --out code -- sh -c '
+		for b in bpf-loop trig-kernel-count trig-rawtp; do
+			bench -q -w0 -d1 $b &
+			sleep 0.5
+			jited /out
+			wait
+		done' >code.out 2>code.err || { cat code.err && return 1; }
+	objdump -d --no-show-raw-insn "$bench" --disassemble=count_producer >count_producer
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+}
+
+# cost FILE LINE: its figure
+cost() {
+	awk -v line="$2" 'index($0, line " ") == 1 { sub("^" line " *", ""); print $1 }' "$1"
+}
+
+# row LINE SYMBOL: of its profile
+row() {
+	awk -v line="$1" -v symbol="$2" '
+		/^[^ ]/ { here = index($0, line " ") == 1 }
+		here && /^ / { name = $3 " " $4 }
+		here && /^ / && name == symbol { print $1 }' first
+}
+
+# code FILE: instructions of a straight-line function, up to its return, which may be a jump
+code() {
+	objdump -D -b binary -m i386:x86-64 --no-show-raw-insn "code/$1" |
+		awk -F'\t' '/^ +[0-9a-f]+:/ { print $2; if ($2 ~ /^(ret|jmp)/) exit }'
+}
+
+# loop: of a disassembly on standard input, "FIRST LAST" instruction's number of the innermost loop
+loop() {
+	awk -F'\t' '/^ +[0-9a-f]+:/ {
+			addr = $1
+			gsub(/[ :]/, "", addr)
+			number[addr] = ++n
+			split($2, word, " ")
+			sub(/^0x/, "", word[2])
+			if (word[1] ~ /^j/ && word[2] in number && (!size || n - number[word[2]] < size))
+				size = n - number[word[2]] + 1
+		}
+		END { print size }'
+}
+
+near() {
+	echo "$1 and $2, within $3"
+	awk "BEGIN { d = $1 - $2; exit !(d * d <= ($3) * ($3)) }"
+}
+
+@test "two boots, one of them with the profile, agree within 0.1 %" {
+	paste first second >&2
+	for line in "${lines[@]}"; do
+		near "$(cost first "$line")" "$(cost second "$line")" "0.001 * $(cost second "$line")"
+	done
+}
+
+@test "every figure is called exact" {
+	run ! grep '~' first second
+}
+
+@test "the rows of a profile sum to the cost, within 1 %" {
+	awk '
+		/^[^ ]/ && NR > 1 { line++; cost[line] = $(NF - 1) }
+		/^ / && $3 != "idle" { sum[line] += $1 }
+		END {
+			for (i = 1; i <= line; i++) {
+				print cost[i], sum[i]
+				bad += (sum[i] / cost[i] - 1) ^ 2 > 0.01 ^ 2
+			}
+			exit bad || line < 8
+		}' first
+}
+
+@test "count-local costs what its loop has" {
+	size=$(loop <count_producer)
+	near "$(row count-local 'user count_producer')" "$size" 0.005
+	near "$(cost first count-local)" "$size" "0.005 * $size"
+}
+
+@test "bpf-loop: the callback costs what its code has" {
+	near "$(row bpf-loop 'bpf nothing')" "$(code call_bpf_loop.2 | wc -l)" 0.01
+}
+
+@test "trig-kernel-count: a turn costs what the loop has" {
+	objdump -D -b binary -m i386:x86-64 --no-show-raw-insn code/batch_count.0 >batch_count
+	size=$(loop <batch_count)
+	whole=$(wc -l <batch_count)
+	# The program is entered once in 100 turns
+	cost=$(row trig-kernel-count 'bpf batch_count')
+	echo "$cost; loop $size, whole $whole"
+	awk "BEGIN { exit !($cost >= $size && $cost <= $size + $whole / 100 + 0.01) }"
+}
+
+@test "a straight-line program costs what its code has" {
+	run ! grep '^j' <(code trig_rawtp.0)
+	near "$(row trig-rawtp 'bpf trig_rawtp')" "$(code trig_rawtp.0 | wc -l)" 0.01
+}
+
+@test "git bisect run's answer on two kernels: the same is good, with mitigations off is bad" {
+	"$top/scripts/insns.sh" --bench "${VM_BENCH:-$top/bench-static}" --against first.jsonl \
+		--fail-on-change 0.5 trig-fentry
+	run "$top/scripts/insns.sh" --bench "${VM_BENCH:-$top/bench-static}" --append mitigations=off \
+		--against first.jsonl --fail-on-change 0.5 trig-fentry
+	[ "$status" -eq 1 ]
+}
