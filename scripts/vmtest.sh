@@ -306,6 +306,21 @@ elif [[ -z $kernel ]]; then
 	default_kernel
 fi
 
+# Images say what they are for: "HdrS" of x86's boot protocol, "ARM\x64" of arm64's.
+kernel_arch() {
+	case $(od -An -c -j514 -N4 "$kernel" 2>/dev/null | tr -d ' ') in
+	HdrS)
+		echo x86_64
+		return
+		;;
+	esac
+	[[ $(od -An -c -j56 -N4 "$kernel" 2>/dev/null | tr -d ' ') != ARMd ]] || echo aarch64
+}
+case $(kernel_arch) in
+"$arch" | '') ;;
+*) die "--kernel: '$kernel' is for $(kernel_arch), not $arch: name it with --arch" 64 ;;
+esac
+
 # ---- the initramfs
 
 # From Debian's package for another architecture; a local one has to be static,

@@ -376,6 +376,19 @@ booted() {
 	says 'Usage: '
 }
 
+@test "a kernel for another machine is refused by what its image says" {
+	head -c 514 /dev/zero >x86
+	printf HdrS >>x86
+	head -c 56 /dev/zero >arm
+	printf 'ARM\x64' >>arm
+	vmtest_by "$VMTEST" --arch arm64 --kernel x86 --bench "$STATIC"
+	[ "$status" -eq 64 ]
+	says "--kernel: 'x86' is for x86_64, not aarch64: name it with --arch"
+	vmtest_by "$VMTEST" --arch x86_64 --kernel arm --bench "$STATIC"
+	[ "$status" -eq 64 ]
+	says "--kernel: 'arm' is for aarch64, not x86_64"
+}
+
 @test "no qemu: says which package to install" {
 	QEMU=qemu-system-x86_64-is-not-here vmtest --arch x86_64
 	exits 125
