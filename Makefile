@@ -309,10 +309,9 @@ check-insns: vm-deps
 	$(Q)VM_BENCH=$(abspath $(VM_BENCH)) VM_JITED=$(abspath $(O))/static/tests/jited \
 		BENCH=$(VM_BENCH) TEST_TIMEOUT=1800 tests/run --verbose tests/vm/insns.bats
 
-# docs/costs.md: NAME=KERNEL[,ARGUMENTS] of each column, KERNEL as vmtest.sh --kernel takes it. One that
+# docs/costs.md: KERNEL[,ARGUMENTS] of each column, KERNEL as vmtest.sh --kernel takes it. One that
 # apt does not know is left out.
-COSTS_KERNELS ?= 5.10=linux-image-5.10-amd64 6.1=linux-image-6.1-amd64 \
-		 '6.1, mitigations=off=linux-image-6.1-amd64,mitigations=off' 6.12=linux-image-6.12-amd64
+COSTS_KERNELS ?= linux-image-amd64 linux-image-amd64,mitigations=off linux-image-6.12-amd64
 .PHONY: costs
 costs: vm-deps
 	$(Q)$(MAKE) $(BIN)

@@ -8,12 +8,12 @@ set -euo pipefail
 
 usage() {
 	cat <<'END'
-Usage: scripts/costs.sh [OPTION...] NAME=KERNEL[,ARGUMENTS]...
+Usage: scripts/costs.sh [OPTION...] KERNEL[,ARGUMENTS]...
 
 Measure every benchmark that one thread drives on each of these kernels, by
 scripts/insns.sh, and here in ns (as root); print a table in Markdown, one column a
-kernel named NAME. KERNEL is as scripts/vmtest.sh --kernel takes it; a package that
-apt does not know is left out, with a note. ARGUMENTS go to the kernel.
+kernel. KERNEL is as scripts/vmtest.sh --kernel takes it; a package that apt does
+not know is left out, with a note. ARGUMENTS go to the kernel.
 
   -o, --output DIR   where the records are kept (default build/costs). A column
                      whose records are there is not measured again: remove DIR
@@ -51,10 +51,7 @@ while (($#)); do
 	*) break ;;
 	esac
 done
-(($#)) || usage_error 'expected NAME=KERNEL'
-for column; do
-	[[ $column == ?*=?* ]] || usage_error "'$column': expected NAME=KERNEL"
-done
+(($#)) || usage_error 'expected a kernel'
 if [[ -n $update ]] && ! grep -qx '<!-- costs -->' -- "$update"; then
 	die "--update: '$update' has no line <!-- costs -->" 64
 fi
@@ -64,38 +61,32 @@ mkdir -p "$out"
 
 # ---- the kernels
 
-# NAME=KERNEL[,ARGUMENTS] has "=" in NAME and in ARGUMENTS, too: KERNEL is what is a file, or a package
-split_column() {
-	[[ $1 =~ ^(.+)=(linux-(image|binary)-[^,=]*|[./][^,]*|[^,=]*)(,(.*))?$ ]] ||
-		die "'$1': expected NAME=KERNEL" 64
-	name=${BASH_REMATCH[1]} kernel=${BASH_REMATCH[2]} append=${BASH_REMATCH[5]}
-}
-
 names=() files=() status=0
 for column; do
-	split_column "$column"
-	file=$out/${name//[^a-zA-Z0-9.]/_}.jsonl
+	kernel=${column%%,*} append=''
+	[[ $column != *,* ]] || append=${column#*,}
+	file=$out/${column//[^a-zA-Z0-9.=-]/_}.jsonl
 	if [[ ! -s $file ]]; then
 		if [[ $kernel == linux-* && ! -e $kernel ]] &&
 			! LC_ALL=C apt-cache policy "$kernel" 2>/dev/null | grep -q 'Candidate: [^(]'; then
-			say "$name is left out: apt knows no $kernel"
+			say "$kernel is left out: apt knows no such package"
 			continue
 		fi
 		rm -f "$scratch_dir/records"
 		insns=(-k "$kernel" -o "$scratch_dir/records")
 		[[ -z $append ]] || insns+=(--append "$append")
 		[[ -z $bench ]] || insns+=(--bench "$bench")
-		say "$name: $kernel $append"
+		say "$kernel $append"
 		if ! run_child "$top/scripts/insns.sh" "${insns[@]}" >/dev/null 2>"$scratch_dir/err"; then
 			((!interrupted)) || exit "$interrupted"
 			cat "$scratch_dir/err" >&2
-			say "$name failed"
+			say "$kernel failed"
 			status=1
 		fi
 		[[ ! -s $scratch_dir/records ]] || mv "$scratch_dir/records" "$file"
 	fi
 	[[ -s $file ]] || continue
-	names+=("$name")
+	names+=("$(jq -rs '.[0].env.kernel_release | split(".") | .[:2] | join(".")' "$file")${append:+, $append}")
 	files+=("$file")
 done
 ((${#files[@]})) || die 'no kernel was measured'
@@ -106,7 +97,7 @@ line='(.defaults // {} | if . == {} then {"rb-b2b": false} else . end) as $defau
 	| [(.params | to_entries[] | select($defaults[.key] != null and $defaults[.key] != .value)
 		| if .value == true then "--\(.key)" else "--\(.key) \(.value)" end), .bench] | join(" ")'
 
-# ---- this machine, in ns
+# ---- this machine, in ns: of three runs the fastest, which others disturbed least
 
 native=$out/native.jsonl
 if [[ ! -s $native ]]; then
@@ -123,7 +114,7 @@ fi
 
 # ---- the table
 
-# Numbers with four digits at least, the best that a figure is exact to
+# Four digits of a figure, three of a time
 table() {
 	local i inputs=()
 	for i in "${!files[@]}"; do
@@ -138,19 +129,20 @@ table() {
 	printf ' ---: |%.0s' "${names[@]}" native
 	echo
 	jq -rs --argjson n "${#names[@]}" '
-		def round4: if . >= 1000 then round elif . >= 100 then (. * 10 | round) / 10
-			else (. * 100 | round) / 100 end;
-		def ns4: if . >= 100 then round elif . >= 10 then (. * 10 | round) / 10
-			else (. * 100 | round) / 100 end;
-		def median: sort | .[length / 2 | floor];
-		map(select(.mean > 0 and (.unit | test("^M( ops)?/s$"))))
+		def fixed($digits): if $digits == 0 then round | tostring
+			else (. * pow(10; $digits) | round | tostring
+				| if length <= $digits then "0" * ($digits + 1 - length) + . else . end
+				| .[:-$digits] + "." + .[-$digits:]) end;
+		def four: fixed(if . >= 1000 then 0 elif . >= 100 then 1 else 2 end);
+		def three: fixed(if . >= 100 then 0 elif . >= 10 then 1 else 2 end);
+				map(select(.mean > 0 and (.unit | test("^M( ops)?/s$"))))
 		| reduce .[] as $f ({order: [], cost: {}};
 			(if .cost[$f.line] then . else .order += [$f.line] end)
 			| .cost[$f.line][$f.column | tostring] += [1000 / $f.mean])
 		| .cost as $cost | .order[] | . as $line | select([$cost[$line] | keys[] | select(. != "native")] != [])
-		| [range($n) as $c | $cost[$line]["\($c)"] // [] | if . == [] then "-" else add / length | round4 | tostring end]
+		| [range($n) as $c | $cost[$line]["\($c)"] // [] | if . == [] then "-" else add / length | four end]
 			as $cells
-		| ($cost[$line].native // [] | if . == [] then "-" else median | ns4 | tostring end) as $native
+		| ($cost[$line].native // [] | if . == [] then "-" else min | three end) as $native
 		| "| `\($line)` | \($cells + [$native] | join(" | ")) |"' "${inputs[@]}"
 	echo
 	echo 'The kernels, as the records name them:'

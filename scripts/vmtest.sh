@@ -25,6 +25,7 @@ root here, and installs nothing.
       --arch ARCH     x86_64 or arm64 (default: this machine's)
       --icount        emulate with instructions as the clock: the guest's time
                       advances by 1 ns per instruction, and idle time is skipped.
+                      COMMAND has BENCH_CLOCK=instructions in its environment.
                       Implies --accel tcg, --cpus 1 and nokaslr
       --plugin FILE[,NAME=VALUE...]
                       a TCG plugin for qemu, and its arguments; it also gets
@@ -382,9 +383,13 @@ cp "$bench" "$root/bin/bench"
 cp "$top"/tests/guest/* "$root/vmtest/"
 mv "$root/vmtest/init" "$root/init"
 ln -s /vmtest/suite "$root/bin/suite"
-for word in "$@"; do
-	quoted "$word"
-done >"$root/vmtest/command"
+{
+	# A guest cannot see it
+	! $icount || echo 'export BENCH_CLOCK=instructions'
+	for word in "$@"; do
+		quoted "$word"
+	done
+} >"$root/vmtest/command"
 chmod -R u=rwX,go=rX "$root"
 (cd "$root" && find . -print0 | sort -z | cpio -0 -o -H newc -R 0:0 --quiet) >"$work/initramfs"
 rm -rf "$root"
