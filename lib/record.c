@@ -64,13 +64,13 @@ static const struct old_report {
 	struct old_figure figures[2];
 } old_reports[] = {
 	{ "hits_drops",
-	  { { "mean", { "hits", NULL, RECORD_RATE, RECORD_HIGHER, NAN } },
-	    { "drops_mean", { "drops", "M/s", RECORD_RATE, RECORD_LOWER, NAN } } } },
+	  { { "mean", { "hits", NULL, RECORD_RATE, RECORD_HIGHER, NAN, NAN } },
+	    { "drops_mean", { "drops", "M/s", RECORD_RATE, RECORD_LOWER, NAN, NAN } } } },
 	{ "ops",
-	  { { "mean", { "ops", NULL, RECORD_RATE, RECORD_HIGHER, NAN } },
-	    { "latency_ns", { "latency", "ns/op", RECORD_TIME, RECORD_LOWER, NAN } } } },
+	  { { "mean", { "ops", NULL, RECORD_RATE, RECORD_HIGHER, NAN, NAN } },
+	    { "latency_ns", { "latency", "ns/op", RECORD_TIME, RECORD_LOWER, NAN, NAN } } } },
 	{ "false_hits",
-	  { { "mean", { "false_positives", NULL, RECORD_RATIO, RECORD_LOWER, NAN } } } },
+	  { { "mean", { "false_positives", NULL, RECORD_RATIO, RECORD_LOWER, NAN, NAN } } } },
 };
 
 /* By the unit first: who writes percentages into a record by hand leaves the rest as it is. */
@@ -94,6 +94,14 @@ static double mean_of(const json_t *mean)
 	return json_is_number(mean) && json_number_value(mean) >= 0 ? json_number_value(mean) : NAN;
 }
 
+static double spread_of(const json_t *stats)
+{
+	double low = mean_of(json_object_get(stats, "ci95_low"));
+	double high = mean_of(json_object_get(stats, "ci95_high"));
+
+	return (high - low) / 2 / mean_of(json_object_get(stats, "mean"));
+}
+
 static bool old_figure(const json_t *summary, size_t i, struct record_figure *out)
 {
 	const struct old_report *report = find_old_report(summary);
@@ -110,6 +118,7 @@ static bool old_figure(const json_t *summary, size_t i, struct record_figure *ou
 	if (!out->unit)
 		out->unit = json_string_value(json_object_get(summary, "unit"));
 	out->mean = mean_of(mean);
+	out->spread = i ? NAN : spread_of(summary);
 	return out->unit;
 }
 
@@ -127,6 +136,7 @@ static bool figure_of(const json_t *summary, const char *name, const json_t *val
 		.kind = kind,
 		.better = better,
 		.mean = mean_of(json_object_get(from, "mean")),
+		.spread = spread_of(from),
 	};
 	return out->unit && kind >= 0 && better >= 0;
 }
@@ -138,7 +148,7 @@ bool record_is_ok(const json_t *record)
 	return status && !strcmp(status, "ok");
 }
 
-bool record_figure(const json_t *record, size_t i, struct record_figure *out)
+static bool find_figure(const json_t *record, size_t i, struct record_figure *out)
 {
 	const json_t *summary = json_object_get(record, "summary");
 	const json_t *figures = json_object_get(record, "figures");
@@ -153,6 +163,49 @@ bool record_figure(const json_t *record, size_t i, struct record_figure *out)
 		if ((!first || strcmp(name, first)) && !--i)
 			return figure_of(summary, name, value, out);
 	return false;
+}
+
+const char *record_clock(const json_t *record)
+{
+	const char *clock =
+		json_string_value(json_object_get(json_object_get(record, "env"), "clock"));
+
+	return clock ? clock : "time";
+}
+
+bool record_counts_instructions(const json_t *record)
+{
+	return !strcmp(record_clock(record), "instructions");
+}
+
+/* A nanosecond is an instruction: what is a rate else is a cost here, which repeats exactly. */
+static void make_cost(struct record_figure *f)
+{
+	static const struct {
+		const char *unit;
+		double per_second;
+	} rates[] = { { "M/s", 1e6 }, { "M ops/s", 1e6 }, { "k/s", 1e3 } };
+	size_t i;
+
+	if (f->kind == RECORD_TIME && !strcmp(f->unit, "ns/op"))
+		f->unit = "insns/op";
+	for (i = 0; f->kind == RECORD_RATE && i < ARRAY_SIZE(rates); i++) {
+		if (strcmp(f->unit, rates[i].unit))
+			continue;
+		f->unit = "insns/op";
+		f->kind = RECORD_TIME;
+		f->better = f->better == RECORD_HIGHER ? RECORD_LOWER : RECORD_NEITHER;
+		f->mean = f->mean > 0 ? 1e9 / rates[i].per_second / f->mean : NAN;
+	}
+}
+
+bool record_figure(const json_t *record, size_t i, struct record_figure *out)
+{
+	bool found = find_figure(record, i, out);
+
+	if (found && record_counts_instructions(record))
+		make_cost(out);
+	return found;
 }
 
 bool record_figure_named(const json_t *record, const char *name, struct record_figure *out)

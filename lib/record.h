@@ -50,7 +50,15 @@ struct record_figure {
 	enum record_kind kind;
 	enum record_better better;
 	double mean; /* NaN: unknown */
+	double spread; /* half of its 95 % interval over it; NaN: unknown */
 };
+
+/*
+ * What a second of @record was: "time", or "instructions" where an emulator made each instruction
+ * one nanosecond (scripts/insns.sh). Rates of the latter are given as instructions per operation.
+ */
+const char *record_clock(const json_t *record);
+bool record_counts_instructions(const json_t *record);
 
 /*
  * Figure number @i of @record, which records_read() has returned and whose status is ok: 0 is the

@@ -177,10 +177,13 @@ static bool jit_is_hardened(void)
 
 void view_warn_of_machine(bool uses_bpf)
 {
+	bool instructions = !strcmp(bench_clock(), "instructions");
 	struct machine_fact facts[MACHINE_NR_FACTS];
 	const char *governor;
 	size_t nr;
 
+	if (instructions)
+		note("the clock counts instructions: 1 ns is one instruction");
 	nr = machine_facts(facts, MACHINE_NR_FACTS);
 	if (uses_bpf && bench_jit_is_off())
 		warning("the BPF JIT is off: programs are interpreted; sysctl net.core.bpf_jit_enable=1");

@@ -53,11 +53,14 @@ struct row_side {
 	bool lacks_figure; /* all runs with status ok do */
 	bool units_differ; /* among its own runs */
 	struct record_figure figure; /* of its runs, but the mean; unit is NULL where there is none */
+	double spread; /* of instructions: how far its runs, or samples, differ; NaN: unknown */
 	double median; /* NaN: no runs */
 	struct interval median_ci;
 
 	/* What follows is against the row's first side, and unused in that one. */
 	enum verdict verdict;
+	bool is_exact; /* of instructions: a change beyond @exact_pct is a difference, without a test */
+	double exact_pct; /* to which both sides repeat */
 	bool apart; /* its runs and those of the first side are not by turns: ORDER_APART */
 	size_t nr_blocks[2]; /* that the test is of, of the first side and of this one; 0: of runs */
 	double change_pct; /* NaN: no runs on a side; infinite: from 0 */

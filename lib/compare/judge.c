@@ -43,6 +43,8 @@ static double time_of(const json_t *record)
 
 static int collect_runs(struct row_side *side, const char *figure)
 {
+	bool instructions = true;
+	double spread = NAN; /* of the samples of the last run */
 	size_t nr_ok = 0, i;
 
 	side->median = NAN;
@@ -67,12 +69,19 @@ static int collect_runs(struct row_side *side, const char *figure)
 		merge_figure(side, &f);
 		if (isnan(f.mean))
 			continue;
+		instructions = instructions && record_counts_instructions(record);
+		spread = f.spread;
 		side->runs[side->nr_runs] = (struct timed_run){ time_of(record), f.mean };
 		side->means[side->nr_runs++] = f.mean;
 	}
 	side->nr_left_out = side->nr_records - side->nr_runs;
 	side->lacks_figure = nr_ok && !side->figure.unit;
 	qsort(side->means, side->nr_runs, sizeof(*side->means), cmp_double);
+	side->spread = NAN;
+	if (instructions && side->nr_runs > 1)
+		side->spread = side->means[side->nr_runs - 1] / side->means[0] - 1;
+	else if (instructions && side->nr_runs)
+		side->spread = spread;
 	if (side->units_differ)
 		return 0;
 	side->median = stats_quantile(side->means, side->nr_runs, 0.5);
@@ -82,6 +91,37 @@ static int collect_runs(struct row_side *side, const char *figure)
 }
 
 /* ---- a side against base */
+
+/*
+ * More of them is faster, or less of what each takes. (That drops are a rate makes them no speed.)
+ */
+static bool is_speed(const struct row_side *base, const struct row_side *new)
+{
+	return base->figure.kind == new->figure.kind &&
+	       ((new->figure.kind == RECORD_RATE &&new->better == RECORD_HIGHER) ||
+		(new->figure.kind == RECORD_TIME &&new->better == RECORD_LOWER));
+}
+
+static enum verdict word_of(const struct row_side *base, const struct row_side *new, bool up)
+{
+	bool good = up == (new->better == RECORD_HIGHER);
+
+	if (new->better == RECORD_NEITHER)
+		return up ? VERDICT_HIGHER : VERDICT_LOWER;
+	if (is_speed(base, new))
+		return good ? VERDICT_FASTER : VERDICT_SLOWER;
+	return good ? VERDICT_BETTER : VERDICT_WORSE;
+}
+
+static enum verdict verdict_of(const struct row_side *base, const struct row_side *new)
+{
+	double pairs = new->nr_blocks[0] ? (double)new->nr_blocks[0] * new->nr_blocks[1] :
+					   (double)base->nr_runs *new->nr_runs;
+
+	if (!(new->p_adjusted < COMPARE_ALPHA))
+		return VERDICT_SAME;
+	return word_of(base, new, new->test.u > pairs / 2);
+}
 
 static double *logarithms(const struct row_side *side)
 {
@@ -148,6 +188,25 @@ static int test_in_order(const struct row_side *base, struct row_side *new)
 	return err;
 }
 
+/* Neither is less exact than the timer ticks that fall into a sample or do not. */
+#define EXACT_AT_BEST 1e-4
+
+/*
+ * What repeats needs no test: how well it does was seen from runs, or from samples of the only one.
+ */
+static void judge_exact(const struct row_side *base, struct row_side *new)
+{
+	double limit = fmax(base->spread, EXACT_AT_BEST) + fmax(new->spread, EXACT_AT_BEST);
+	bool up = new->change_pct > 0;
+
+	new->is_exact = true;
+	new->exact_pct = 100 * limit;
+	if (fabs(new->change_pct) <= new->exact_pct)
+		new->verdict = VERDICT_SAME;
+	else
+		new->verdict = word_of(base, new, up);
+}
+
 static int test_side(const struct row_side *base, struct row_side *new)
 {
 	int err = 0;
@@ -170,6 +229,10 @@ static int test_side(const struct row_side *base, struct row_side *new)
 		new->verdict = VERDICT_TOO_FEW;
 	if (base->nr_runs && new->nr_runs)
 		err = find_change(base, new);
+	if (!err && !isnan(base->spread) && !isnan(new->spread)) {
+		judge_exact(base, new);
+		return 0;
+	}
 	if (err || new->verdict == VERDICT_TOO_FEW)
 		return err;
 	return test_in_order(base, new);
@@ -200,31 +263,6 @@ static int test_row(struct row *row, char *err, size_t err_size)
 }
 
 /* ---- verdicts */
-
-/*
- * More of them is faster, or less of what each takes. (That drops are a rate makes them no speed.)
- */
-static bool is_speed(const struct row_side *base, const struct row_side *new)
-{
-	return base->figure.kind == new->figure.kind &&
-	       ((new->figure.kind == RECORD_RATE &&new->better == RECORD_HIGHER) ||
-		(new->figure.kind == RECORD_TIME &&new->better == RECORD_LOWER));
-}
-
-static enum verdict verdict_of(const struct row_side *base, const struct row_side *new)
-{
-	double pairs = new->nr_blocks[0] ? (double)new->nr_blocks[0] * new->nr_blocks[1] :
-					   (double)base->nr_runs *new->nr_runs;
-	bool up = new->test.u > pairs / 2, good = up == (new->better == RECORD_HIGHER);
-
-	if (!(new->p_adjusted < COMPARE_ALPHA))
-		return VERDICT_SAME;
-	if (new->better == RECORD_NEITHER)
-		return up ? VERDICT_HIGHER : VERDICT_LOWER;
-	if (is_speed(base, new))
-		return good ? VERDICT_FASTER : VERDICT_SLOWER;
-	return good ? VERDICT_BETTER : VERDICT_WORSE;
-}
 
 /* A test that has been made. */
 struct tested {
@@ -311,8 +349,8 @@ enum judgement judge_slower(const struct comparison *c, double pct, bool assume_
 
 			if (side->verdict == VERDICT_ONE_SIDED || side->better == RECORD_NEITHER)
 				continue;
-			judged = judged || !isnan(side->test.p);
-			unjudged = unjudged || isnan(side->test.p);
+			judged = judged || side->is_exact || !isnan(side->test.p);
+			unjudged = unjudged || !(side->is_exact || !isnan(side->test.p));
 			if ((side->verdict != VERDICT_SLOWER && side->verdict != VERDICT_WORSE) ||
 			    !(worse > pct))
 				continue;

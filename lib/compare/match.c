@@ -55,6 +55,10 @@ int match_parse(const char *arg, struct match *m, char *err, size_t err_size)
 		return text_fail(err, err_size, -ENOMEM, "%s", strerror(ENOMEM));
 	rest = m->copy;
 	while ((word = strsep(&rest, ","))) {
+		if (!strcmp(word, "any-clock")) {
+			m->any_clock = true;
+			continue;
+		}
 		ret = add_item(m, word);
 		if (ret == -EINVAL)
 			return text_fail(err, err_size, ret,
@@ -85,6 +89,8 @@ char *match_key(const struct match *m, const json_t *record, bool but_params)
 		if (json_array_append_new(key, value ? json_incref(value) : json_array()))
 			goto out;
 	}
+	if (!m->any_clock && json_array_append_new(key, json_string(record_clock(record))))
+		goto out;
 	text = json_dumps(key, JSON_COMPACT | JSON_SORT_KEYS);
 out:
 	json_decref(key);

@@ -17,6 +17,7 @@ struct match {
 	struct match_item *items;
 	size_t cnt;
 	bool by_params; /* the whole section is among the items */
+	bool any_clock; /* records of time and of instructions may be in one row */
 };
 
 /*

@@ -370,6 +370,24 @@ static void say_why_one_sided(struct prose *p, const struct comparison *c)
 
 /* ---- how to read it */
 
+/* Rows of instructions have no p. */
+static void say_exact(struct prose *p, const struct comparison *c)
+{
+	double least_exact = -1;
+	size_t i, s;
+
+	for (i = 0; i < c->nr_rows; i++)
+		for (s = 1; s < c->nr_files; s++)
+			if (c->rows[i].sides[s].is_exact)
+				least_exact = fmax(least_exact, c->rows[i].sides[s].exact_pct);
+	if (least_exact >= 0)
+		prose_say(p, prose_paragraph,
+			  "Instructions repeat: between runs, or samples where there is one run, "
+			  "both sides together differ by %.2g %% at most, and a change beyond what "
+			  "its row does is a difference. No test is needed.",
+			  least_exact);
+}
+
 /* What a verdict with a question mark means, and what blocks are. */
 static void say_order(struct prose *p, const struct comparison *c)
 {
@@ -514,6 +532,7 @@ int print_text(const struct comparison *c, FILE *out, bool markdown)
 	say_why_one_sided(&p, c);
 	if (any) {
 		say_method(&p, c);
+		say_exact(&p, c);
 		say_order(&p, c);
 		say_limit(&p, c);
 		say_pooled(&p, c);

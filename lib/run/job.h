@@ -44,6 +44,12 @@ int bench_run_cpus(struct cpuset *cpus);
 int bench_run_cpu(const struct bench_config *cfg, const struct cpuset *allowed,
 		  enum bench_role role, int idx);
 
+/*
+ * "time", or "instructions": in a guest whose clock advances by 1 ns per instruction. It cannot see
+ * that, so scripts/vmtest.sh tells it by the environment variable BENCH_CLOCK.
+ */
+const char *bench_clock(void);
+
 void bench_result_free(struct bench_result *res);
 
 #endif /* LIB_RUN_JOB_H */

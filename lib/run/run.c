@@ -275,6 +275,13 @@ int bench_run(const struct bench_job *job, const struct bench_watch *watch,
 	return ret;
 }
 
+const char *bench_clock(void)
+{
+	const char *clock = getenv("BENCH_CLOCK");
+
+	return clock && !strcmp(clock, "instructions") ? "instructions" : "time";
+}
+
 void bench_result_free(struct bench_result *res)
 {
 	free(res->samples);

@@ -123,6 +123,7 @@ static json_t *make_env(const struct bench_result *res)
 		json_object_set_new(o, facts[i].key, v);
 	}
 	if (o) {
+		json_object_set_new(o, "clock", json_string(bench_clock()));
 		json_object_set_new(o, "bpf_stats",
 				    json_string(res->stats_by_others ? "on" : "off"));
 		json_object_set_new(o, "libbpf", json_string(libbpf_version_string()));

@@ -24,8 +24,8 @@ int signals_start(void);
 void signals_end_process(void);
 
 /*
- * @fn is called with @ctx, in another thread; the process then exits with 128 + its number. A second
- * one ends the process, whatever @fn is at.
+ * @fn is called with @ctx, in another thread; the process then exits with 128 + its number. A
+ * second one ends the process, whatever @fn is at.
  */
 void signals_tell_and_exit(void (*fn)(void *ctx, int sig), void *ctx);
 

@@ -1512,9 +1512,91 @@ static void fail_on_slower_takes_evidence(void **state)
 {
 	add_runs(base, "a", 8, 100, NULL);
 	add_runs(new, "a", 8, 100, NULL);
+	assert_false(is_slower(0));
+	/* A common row that cannot be judged makes the answer unknown, */
 	add_runs(base, "few", 3, 100, NULL);
 	add_runs(new, "few", 3, 10, NULL);
-	assert_false(is_slower(0));
+	free(nothing(.fail_on_slower = true));
+	/* but for one that is shown to be slower. */
+	add_runs(base, "b", 8, 100, NULL);
+	add_runs(new, "b", 8, 50, NULL);
+	assert_true(is_slower(0));
+}
+
+/* Adds @n runs, a minute apart, the first at minute @first. */
+static void add_timed(const char *path, const char *bench, size_t n, double mean, size_t first)
+{
+	char edit[64];
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(edit, sizeof(edit), "env.time=\"2026-12-01T10:%02zu:00Z\"", first + i);
+		append(path, make_record(bench, mean_of_run(i, n, mean), edit));
+	}
+}
+
+/* One block a side: the machine may have drifted between them. */
+static void runs_one_side_after_the_other(void **state)
+{
+	char *text;
+
+	add_timed(base, "a", 8, 100, 0);
+	add_timed(new, "a", 8, 80, 8);
+	text = good(.match = NULL);
+	check_has(text, "slower?\n");
+	check_has(text, "measure by turns");
+	free(text);
+	free(nothing(.fail_on_slower = true));
+	assert_non_null(strstr(err, "--assume-steady"));
+	free(good(.fail_on_slower = true, .assume_steady = true));
+	assert_true(slower);
+}
+
+/* Four blocks a side by turns: the blocks are what is tested. */
+static void runs_in_blocks(void **state)
+{
+	char *text;
+	size_t i;
+
+	for (i = 0; i < 4; i++) {
+		add_timed(base, "a", 4, 100, 8 * i);
+		add_timed(new, "a", 4, 80, 8 * i + 4);
+	}
+	text = good(.match = NULL);
+	check_has(text, "slower\n");
+	check_has(text, "0.0286"); /* of 4 against 4, not of 16 against 16 */
+	check_has(text, "p is of the means of the blocks");
+	free(text);
+}
+
+/* Where the clock counts instructions, one run a side is enough. */
+static void instructions_are_exact(void **state)
+{
+	static const char *const exact =
+		"env.clock=\"instructions\",summary.ci95_low=99.99,summary.ci95_high=100.01";
+	char *text;
+
+	append(base, make_record("a", 100, exact));
+	append(new, make_record("a", 99, exact));
+	text = good(.match = NULL);
+	check_has(text, "insns/op");
+	check_has(text, "10.00");
+	check_has(text, "slower\n");
+	check_has(text, "No test is needed");
+	free(text);
+	clear(NULL);
+	append(base, make_record("a", 100, exact));
+	append(new, make_record("a", 100.001, exact));
+	text = good(.match = NULL);
+	check_has(text, "~\n");
+	free(text);
+	clear(NULL);
+	/* Never in one row with records of time, whatever the key, but for any-clock */
+	append(base, make_record("a", 100, exact));
+	append(new, make_record("a", 100, NULL));
+	free(nothing(.match = "bench"));
+	assert_non_null(strstr(err, "no row of base is in new"));
+	free(nothing(.match = "bench,any-clock"));
+	assert_non_null(strstr(err, "in one unit"));
 }
 
 /* Where lower is better, what rises is worse. */
@@ -1539,8 +1621,8 @@ static void fail_on_slower_must_be_able_to(void **state)
 	add_runs_2(base, "only-here", 8, 2, NULL);
 	text = nothing(.fail_on_slower = true);
 	assert_string_equal(err,
-			    "--fail-on-slower: nothing to judge: no row has the 4 runs on each "
-			    "side that a verdict requires");
+			    "--fail-on-slower: a common row cannot be judged: a verdict requires "
+			    "4 runs on each side, with one figure in one unit");
 	/* The table is there all the same. */
 	check_has(text, "too few runs");
 	free(text);
@@ -1743,6 +1825,9 @@ int main(void)
 		test_of(untested_rows_do_not_count),
 		test_of(fail_on_slower),
 		test_of(fail_on_slower_takes_evidence),
+		test_of(runs_one_side_after_the_other),
+		test_of(runs_in_blocks),
+		test_of(instructions_are_exact),
 		test_of(fail_on_slower_by_direction),
 		test_of(fail_on_slower_must_be_able_to),
 		test_of(bad_files_are_named),

@@ -341,32 +341,37 @@ static void figures_of_schema_1(void **state)
 
 	r = read_one(OLD("\"report\":\"hits_drops\",\"unit\":\"M/s\",\"mean\":5,"
 			 "\"drops_mean\":0,\"latency_ns\":null,\"false_hits_pct\":null"));
-	check_figure(r, 0, (struct record_figure){ "hits", "M/s", RECORD_RATE, RECORD_HIGHER, 5 });
-	check_figure(r, 1, (struct record_figure){ "drops", "M/s", RECORD_RATE, RECORD_LOWER, 0 });
+	check_figure(r, 0,
+		     (struct record_figure){ "hits", "M/s", RECORD_RATE, RECORD_HIGHER, 5, NAN });
+	check_figure(r, 1,
+		     (struct record_figure){ "drops", "M/s", RECORD_RATE, RECORD_LOWER, 0, NAN });
 	check_no_figure(r, 2);
 	r = read_one(OLD("\"report\":\"ops\",\"unit\":\"M ops/s\",\"mean\":5,"
 			 "\"drops_mean\":0,\"latency_ns\":null"));
 	check_figure(r, 0,
-		     (struct record_figure){ "ops", "M ops/s", RECORD_RATE, RECORD_HIGHER, 5 });
+		     (struct record_figure){ "ops", "M ops/s", RECORD_RATE, RECORD_HIGHER, 5,
+					     NAN });
 	check_figure(r, 1,
-		     (struct record_figure){ "latency", "ns/op", RECORD_TIME, RECORD_LOWER, NAN });
+		     (struct record_figure){ "latency", "ns/op", RECORD_TIME, RECORD_LOWER, NAN,
+					     NAN });
 	check_no_figure(r, 2);
 	r = read_one(OLD("\"report\":\"false_hits\",\"unit\":\"%\",\"mean\":5,"
 			 "\"drops_mean\":0"));
 	check_figure(r, 0,
-		     (struct record_figure){ "false_positives", "%", RECORD_RATIO, RECORD_LOWER,
-					     5 });
+		     (struct record_figure){ "false_positives", "%", RECORD_RATIO, RECORD_LOWER, 5,
+					     NAN });
 	check_no_figure(r, 1);
 	/* What scripts/claims.sh makes of a rate: its deviation in percent */
 	r = read_one(OLD("\"report\":\"ops\",\"unit\":\"%\",\"mean\":5,\"drops_mean\":0"));
 	check_figure(r, 0,
-		     (struct record_figure){ "false_positives", "%", RECORD_RATIO, RECORD_LOWER,
-					     5 });
+		     (struct record_figure){ "false_positives", "%", RECORD_RATIO, RECORD_LOWER, 5,
+					     NAN });
 	check_no_figure(r, 1);
 	/* The first summaries had no report. */
 	r = read_one(OLD("\"unit\":\"M ops/s\",\"mean\":5"));
 	check_figure(r, 0,
-		     (struct record_figure){ "ops", "M ops/s", RECORD_RATE, RECORD_HIGHER, 5 });
+		     (struct record_figure){ "ops", "M ops/s", RECORD_RATE, RECORD_HIGHER, 5,
+					     NAN });
 	check_no_figure(r, 1);
 }
 
@@ -382,16 +387,20 @@ static void figures_of_schema_2(void **state)
 			"7") "," FIGURE("share", "%", "ratio", "none",
 					"null") ","
 						"\"wait\":{\"unit\":\"ns\",\"kind\":\"time\",\"better\":\"lower\",\"new\":{}}}"));
-	check_figure(r, 0, (struct record_figure){ "hits", "M/s", RECORD_RATE, RECORD_HIGHER, 7 });
+	check_figure(r, 0,
+		     (struct record_figure){ "hits", "M/s", RECORD_RATE, RECORD_HIGHER, 7, NAN });
 	check_figure(r, 1,
-		     (struct record_figure){ "mem", "KiB", RECORD_GAUGE, RECORD_LOWER, 12.5 });
+		     (struct record_figure){ "mem", "KiB", RECORD_GAUGE, RECORD_LOWER, 12.5, NAN });
 	check_figure(r, 2,
-		     (struct record_figure){ "share", "%", RECORD_RATIO, RECORD_NEITHER, NAN });
-	check_figure(r, 3, (struct record_figure){ "wait", "ns", RECORD_TIME, RECORD_LOWER, NAN });
+		     (struct record_figure){ "share", "%", RECORD_RATIO, RECORD_NEITHER, NAN,
+					     NAN });
+	check_figure(r, 3,
+		     (struct record_figure){ "wait", "ns", RECORD_TIME, RECORD_LOWER, NAN, NAN });
 	check_no_figure(r, 4);
 	r = read_one(RECORD_2("\"figure\":\"x\",\"mean\":null",
 			      "{" FIGURE("x", "M/s", "rate", "higher", "null") "}"));
-	check_figure(r, 0, (struct record_figure){ "x", "M/s", RECORD_RATE, RECORD_HIGHER, NAN });
+	check_figure(r, 0,
+		     (struct record_figure){ "x", "M/s", RECORD_RATE, RECORD_HIGHER, NAN, NAN });
 	check_no_figure(r, 1);
 }
 
