@@ -50,7 +50,8 @@ static void add_table(struct parser *p, const struct opt *opts, size_t nr)
 	for (i = 0; i < nr; i++) {
 		add_name(p, opts[i].name, opts[i].arg);
 		add_name(p, opts[i].alias, opts[i].arg);
-		if (opts[i].key)
+		/* Families may share an option, and its letter with it. */
+		if (opts[i].key && !strchr(p->letters, opts[i].key))
 			used += snprintf(p->letters + used, sizeof(p->letters) - used, "%c%s",
 					 opts[i].key, opts[i].arg ? ":" : "");
 	}
@@ -107,15 +108,25 @@ static void refuse_long(const struct parser *p, const char *word)
 		complain("unrecognized option '--%s': 'bench --help' lists them", name);
 }
 
-/* The name in the core's table of letter @key. */
-static const char *name_of_key(int key)
+static const char *name_in_table(const struct opt *opts, size_t nr, int key)
 {
 	size_t i;
 
-	for (i = 0; i < args_nr_core_opts; i++)
-		if (args_core_opts[i].key == key)
-			return args_core_opts[i].name;
-	return "help"; /* -? */
+	for (i = 0; i < nr; i++)
+		if (opts[i].key == key)
+			return opts[i].name;
+	return NULL;
+}
+
+/* The name of the option with letter @key. */
+static const char *name_of_key(int key)
+{
+	const char *name = name_in_table(args_core_opts, args_nr_core_opts, key);
+	const struct bench_family *f;
+
+	for (f = bench_families; f && !name; f = f->next)
+		name = name_in_table(f->opts, f->nr_opts, key);
+	return name ?: "help"; /* -? */
 }
 
 static void refuse(const struct parser *p, int c, char *const *argv)

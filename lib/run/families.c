@@ -110,6 +110,31 @@ static int check_against(const struct bench_family *family, const struct opt *op
 	return 0;
 }
 
+static const struct opt *other_with_letter(const struct opt *opts, size_t nr, const struct opt *opt)
+{
+	size_t i;
+
+	for (i = 0; opt->key && i < nr; i++)
+		if (opts[i].key == opt->key && strcmp(opts[i].name, opt->name))
+			return &opts[i];
+	return NULL;
+}
+
+/* Likewise all agree on the option that a letter stands for. */
+static int check_letter(const struct bench_family *family, const struct opt *opt,
+			const struct opt *core, size_t nr_core, const struct complaint *c)
+{
+	const struct opt *other = other_with_letter(core, nr_core, opt);
+	const struct bench_family *f;
+
+	for (f = bench_families; f != family && !other; f = f->next)
+		other = other_with_letter(f->opts, f->nr_opts, opt);
+	if (!other)
+		return 0;
+	return fault(c, "family '%s': letter '%c' of option '%s' is that of option '%s'",
+		     family->title, opt->key, opt->name, other->name);
+}
+
 static int check_family(const struct bench_family *f, const struct opt *core, size_t nr_core,
 			const struct complaint *c)
 {
@@ -122,14 +147,13 @@ static int check_family(const struct bench_family *f, const struct opt *core, si
 	for (i = 0; i < f->nr_opts; i++) {
 		const struct opt *opt = &f->opts[i];
 
-		if (opt->key)
-			return fault(c, "family '%s': option '%s' has a letter: only the core's do",
-				     f->title, opt->name);
 		if (opttab_find(core, nr_core, opt->name) ||
 		    (opt->alias && opttab_find(core, nr_core, opt->alias)))
 			return fault(c, "family '%s': option '%s' is one of the core's", f->title,
 				     opt->name);
 		err = check_against(f, opt, c);
+		if (!err)
+			err = check_letter(f, opt, core, nr_core, c);
 		if (err)
 			return err;
 	}
