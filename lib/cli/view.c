@@ -38,6 +38,19 @@ static void report_trigger(struct view *view, const struct bench_trigger *trigge
 	     verbose ? trigger->reasons : trigger->fallback, verbose ? "" : "; -v for details");
 }
 
+static void report_notes(struct view *view, const struct bench_notes *notes)
+{
+	size_t i;
+
+	for (i = 0; i < notes->nr && !view->noted; i++) {
+		if (notes->v[i].warning)
+			warning("%s", notes->v[i].text);
+		else if (!view->job->cfg->quiet)
+			note("%s", notes->v[i].text);
+	}
+	view->noted = true;
+}
+
 /* Without the lines of samples nothing would be seen of a run. */
 static void show_time_left(const struct bench_run *run)
 {
@@ -53,6 +66,7 @@ static void on_started(void *ctx, const struct bench_run *run)
 
 	progress_end();
 	report_trigger(view, &run->trigger);
+	report_notes(view, &run->notes);
 	if (!run->cfg->quiet)
 		fprintf(view->out, "Benchmark '%s' started.\n", run->bench->name);
 	else

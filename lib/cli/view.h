@@ -13,6 +13,7 @@ struct view {
 	FILE *out; /* for the lines of figures */
 	const struct bench_job *job;
 	bool triggered; /* how the program is triggered has been reported */
+	bool noted; /* so have the notes of the set-up */
 };
 
 /* A watcher for bench_run() that shows the run of @view->job. */

@@ -77,6 +77,17 @@ struct bench_trigger {
 	char reasons[1024]; /* the same in full */
 };
 
+#define BENCH_MAX_NOTES 4
+
+/* What the user has to know of a run, see bench_note(). */
+struct bench_notes {
+	struct {
+		bool warning;
+		char text[256];
+	} v[BENCH_MAX_NOTES];
+	size_t nr;
+};
+
 #define BENCH_MAX_COUNTS 12
 
 /*
@@ -196,6 +207,7 @@ struct bench_run {
 	void *priv; /* the benchmark's own */
 	struct bench_err err; /* written through bench_failed() and its like only */
 	struct bench_trigger trigger; /* written by @setup, or by the services that attach */
+	struct bench_notes notes; /* written by @setup through bench_note() and bench_warn() */
 	int attach; /* enum attach_kind that bench_attach_prepare() chose */
 	struct bpf_link **links; /* owned; destroyed by the core after @teardown */
 	size_t nr_links;

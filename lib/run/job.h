@@ -23,6 +23,7 @@ struct bench_result {
 	bool precise; /* it ended early, for the mean is known as well as asked */
 	double ci_pct; /* half the mean's 95 % interval, in percent of it; NAN: not known */
 	struct bench_trigger trigger;
+	struct bench_notes notes;
 	struct cpuset allowed; /* what threads were placed on, in that order: see bench_run_cpus() */
 	struct noise noise; /* during the measured time */
 	bool have_noise;

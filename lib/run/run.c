@@ -247,6 +247,7 @@ int bench_run(const struct bench_job *job, const struct bench_watch *watch,
 	signals_catch();
 	sigaction(KICK_SIGNAL, &kick, &state->old_kick);
 	res->trigger = state->run.trigger;
+	res->notes = state->run.notes;
 	if (!ret && bench->describe)
 		ret = bench->describe(&state->run, stderr);
 	if (!ret) {

@@ -109,6 +109,16 @@ static json_t *make_config(const struct bench_config *cfg, const struct bench_re
 			 string_or_null(res->trigger.name));
 }
 
+static json_t *make_notes(const struct bench_notes *notes)
+{
+	json_t *a = json_array();
+	size_t i;
+
+	for (i = 0; i < notes->nr; i++)
+		json_array_append_new(a, json_string(notes->v[i].text));
+	return a;
+}
+
 static json_t *make_env(const struct bench_result *res)
 {
 	struct machine_fact facts[MACHINE_NR_FACTS];
@@ -262,12 +272,12 @@ json_t *bench_record_make(const struct bench_job *job, const struct bench_family
 	if (sum_up(report, job->cfg, res, &all))
 		return NULL;
 	/* A NULL among them makes json_pack() fail, and takes the others with it. */
-	return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}",
+	return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}",
 			 "schema", RECORD_SCHEMA, "bench", job->bench->name, "argv",
 			 make_argv(argv), "params", make_params(family, (void *)job->params),
 			 "defaults", make_defaults(family), "config", make_config(job->cfg, res),
-			 "env", make_env(res), "noise", make_noise(res), "samples",
-			 make_samples(report, res), "figures", make_figures(report, &all),
-			 "summary", make_summary(report, &all), "conservation",
-			 make_conservation(res), "status", status);
+			 "env", make_env(res), "notes", make_notes(&res->notes), "noise",
+			 make_noise(res), "samples", make_samples(report, res), "figures",
+			 make_figures(report, &all), "summary", make_summary(report, &all),
+			 "conservation", make_conservation(res), "status", status);
 }

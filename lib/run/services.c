@@ -100,6 +100,33 @@ int bench_take_error(struct bench_err *e, const struct bench_err *from, int err)
 	return -abs(err);
 }
 
+static void add_note(struct bench_notes *notes, bool warning, const char *fmt, va_list args)
+{
+	if (notes->nr == BENCH_MAX_NOTES)
+		return;
+	notes->v[notes->nr].warning = warning;
+	vsnprintf(notes->v[notes->nr].text, sizeof(notes->v[notes->nr].text), fmt, args);
+	notes->nr++;
+}
+
+void bench_note(struct bench_run *run, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	add_note(&run->notes, false, fmt, args);
+	va_end(args);
+}
+
+void bench_warn(struct bench_run *run, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	add_note(&run->notes, true, fmt, args);
+	va_end(args);
+}
+
 void *bench_priv_alloc(struct bench_run *run, size_t size)
 {
 	run->priv = calloc(1, size);
