@@ -12,21 +12,31 @@
 #include <unistd.h>
 
 #include "lib/bpf/uprobe_target.h"
+#include "lib/bpf/usdt.h"
 
 /* What each target has to begin with. */
 static const struct {
 	size_t len;
-	unsigned char code[8];
+	unsigned char code[12];
 } begins[UPROBE_NR_TARGETS] = {
 #if defined(__x86_64__)
 	[UPROBE_TARGET_NOP] = { 2, { 0x90, 0xc3 } },
 	[UPROBE_TARGET_PUSH] = { 1, { 0x55 } },
 	[UPROBE_TARGET_RET] = { 1, { 0xc3 } },
 	[UPROBE_TARGET_NOP5] = { 6, { 0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3 } },
+	[UPROBE_TARGET_NOP10] = { 11,
+				  { 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00,
+				    0xc3 } },
+	[UPROBE_TARGET_USDT_NOP] = { 2, { 0x90, 0xc3 } },
+	[UPROBE_TARGET_USDT_NOP5] = { 6, { 0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3 } },
+	[UPROBE_TARGET_USDT_NOP10] = { 11,
+				       { 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00,
+					 0xc3 } },
 #elif defined(__aarch64__)
 	[UPROBE_TARGET_NOP] = { 8, { 0x1f, 0x20, 0x03, 0xd5, 0xc0, 0x03, 0x5f, 0xd6 } },
 	[UPROBE_TARGET_PUSH] = { 4, { 0xfd, 0x7b, 0xbf, 0xa9 } },
 	[UPROBE_TARGET_RET] = { 4, { 0xc0, 0x03, 0x5f, 0xd6 } },
+	[UPROBE_TARGET_USDT_NOP] = { 8, { 0x1f, 0x20, 0x03, 0xd5, 0xc0, 0x03, 0x5f, 0xd6 } },
 #else
 	[UPROBE_TARGET_NOP] = { 0 },
 #endif
@@ -34,7 +44,7 @@ static const struct {
 
 static void test_first_instruction_in_the_file(void **state)
 {
-	unsigned char buf[8];
+	unsigned char buf[12];
 	uint64_t offset;
 	int fd, t;
 
@@ -50,6 +60,45 @@ static void test_first_instruction_in_the_file(void **state)
 		assert_memory_equal(buf, begins[t].code, begins[t].len);
 	}
 	close(fd);
+}
+
+/* The nop that the note names is the one before the long nop, or the target itself. */
+static void test_usdt_notes(void **state)
+{
+	uint64_t offset, target;
+	unsigned char nop;
+	int fd, t, n = 0;
+
+	fd = open("/proc/self/exe", O_RDONLY);
+	assert_true(fd >= 0);
+	for (t = 0; t < UPROBE_NR_TARGETS; t++) {
+		if (!uprobe_target_usdt(t))
+			continue;
+		n++;
+		assert_int_equal(
+			usdt_file_offset(UPROBE_USDT_PROVIDER, uprobe_target_usdt(t), &offset), 0);
+		assert_int_equal(uprobe_file_offset(uprobe_target_addr(t), &target), 0);
+		assert_int_equal(offset + uprobe_target_usdt_skip(t), target);
+		assert_int_equal(uprobe_target_usdt_skip(t), t == UPROBE_TARGET_USDT_NOP ? 0 : 1);
+		assert_int_equal(pread(fd, &nop, 1, offset), 1);
+#ifdef __x86_64__
+		assert_int_equal(nop, 0x90);
+#endif
+	}
+	close(fd);
+	assert_int_equal(n > 0, begins[UPROBE_TARGET_NOP].len > 0);
+	assert_int_equal(usdt_file_offset(UPROBE_USDT_PROVIDER, "usdt", &offset), -ENOENT);
+	assert_int_equal(usdt_file_offset(UPROBE_USDT_PROVIDER, "usdt_11", &offset), -ENOENT);
+	assert_int_equal(usdt_file_offset("optimized", "usdt_1", &offset), -ENOENT);
+	assert_int_equal(usdt_file_offset("", "usdt_1", &offset), -ENOENT);
+}
+
+static void test_untouched(void **state)
+{
+	int t;
+
+	for (t = 0; t < UPROBE_NR_TARGETS; t++)
+		assert_int_equal(uprobe_target_site(t), UPROBE_SITE_UNTOUCHED);
 }
 
 static void test_targets_differ(void **state)
@@ -93,6 +142,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_first_instruction_in_the_file),
+		cmocka_unit_test(test_usdt_notes),
+		cmocka_unit_test(test_untouched),
 		cmocka_unit_test(test_targets_differ),
 		cmocka_unit_test(test_calls_return),
 		cmocka_unit_test(test_no_file_there),
