@@ -116,6 +116,11 @@ static struct bpf_link *attach_kprobe_multi(const struct hook *hook)
 	LIBBPF_OPTS(bpf_kprobe_multi_opts, opts, .syms = (const char **)&hook->target, .cnt = 1,
 		    .retprobe = hook->kind == HOOK_KRETPROBE_MULTI);
 
+	if (hook->targets) {
+		opts.syms = (const char **)hook->targets;
+		opts.cnt = hook->nr_targets;
+	}
+
 	return bpf_program__attach_kprobe_multi_opts(hook->prog, NULL, &opts);
 }
 
@@ -345,12 +350,21 @@ static int explain_tracepoint(const struct hook *hook, char *buf, size_t size)
 	return snprintf(buf, size, "tracepoint %s cannot be looked up: %s", hook->target, words);
 }
 
+/* The kernel looks at the instruction when it puts a breakpoint there. */
+static int explain_uprobe_insn(const struct hook *hook, char *buf, size_t size)
+{
+	return snprintf(buf, size, "this kernel refuses a %s on %s", kind_name(hook->kind),
+			hook->insn ?: "such an instruction");
+}
+
 static int explain_uprobe(const struct hook *hook, int err, char *buf, size_t size)
 {
 	if (!has_pmu("uprobe"))
 		return snprintf(buf, size,
 				"uprobes are not built into this kernel: requires "
 				"CONFIG_UPROBE_EVENTS");
+	if (err == ENOTSUPP)
+		return explain_uprobe_insn(hook, buf, size);
 	/* Linux 6.16, and older ones with later fixes; multi-uprobes do not want it. */
 	if (!no_right(err) || caps_sys_admin())
 		return 0;
@@ -400,6 +414,10 @@ static int explain_attach(const struct hook *hook, int err, char *buf, size_t si
 			return snprintf(buf, size,
 					"this kernel has no %ss: requires Linux 5.18 or newer",
 					kind);
+		if ((err == ENOENT || err == ESRCH) && hook->targets)
+			return snprintf(buf, size,
+					"this kernel does not find all of %zu functions for a %s",
+					hook->nr_targets, kind);
 		if (err == ENOENT || err == ESRCH)
 			return snprintf(buf, size, "this kernel cannot have a %s on %s()", kind,
 					hook->target);
@@ -409,6 +427,8 @@ static int explain_attach(const struct hook *hook, int err, char *buf, size_t si
 		return explain_uprobe(hook, err, buf, size);
 	case HOOK_UPROBE_MULTI:
 	case HOOK_URETPROBE_MULTI:
+		if (err == ENOTSUPP)
+			return explain_uprobe_insn(hook, buf, size);
 		if (not_supported(err))
 			return snprintf(buf, size,
 					"uprobes are not built into this kernel: requires "

@@ -36,7 +36,10 @@ struct hook {
 	enum hook_kind kind;
 	struct bpf_program *prog; /* the caller's, of the type that goes with @kind */
 	const char *target; /* kernel function, "category/name" of a tracepoint, raw tracepoint */
+	const char *const *targets; /* multi-kprobes: kernel functions, in place of @target */
+	size_t nr_targets;
 	uint64_t offset; /* uprobes: in our executable's file */
+	const char *insn; /* uprobes: what is there, in words; or NULL */
 	bool anybody; /* uprobes: in all processes run from that file, not in ours only */
 
 	struct bpf_link *link; /* owned, from hook_attach() to hook_detach() */
