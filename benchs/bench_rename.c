@@ -91,6 +91,8 @@ static struct bpf_program *program_of(const struct rename_bpf *skel, enum hook_k
 		return skel->progs.rename_fentry;
 	case HOOK_FEXIT:
 		return skel->progs.rename_fexit;
+	case HOOK_FMODRET:
+		return skel->progs.rename_fmodret;
 	default:
 		return skel->progs.rename_probe;
 	}
@@ -237,9 +239,14 @@ RENAME_BENCH(rename_fentry, "rename-fentry", "the same with a program at the ent
 RENAME_BENCH(rename_fexit, "rename-fexit", "the same with a program at the exit of " FUNCTION,
 	     KIND(HOOK_FEXIT));
 
+RENAME_BENCH(rename_fmodret, "rename-fmodret",
+	     "the same with a program that could set a return value of " FUNCTION
+	     "; refused since Linux 5.7",
+	     KIND(HOOK_FMODRET));
+
 static const struct bench *const rename_benchs[] = {
-	&rename_base,  &rename_kprobe, &rename_kretprobe,
-	&rename_rawtp, &rename_fentry, &rename_fexit,
+	&rename_base,	&rename_kprobe, &rename_kretprobe, &rename_rawtp,
+	&rename_fentry, &rename_fexit,	&rename_fmodret,
 };
 
 static struct bench_family rename_family = {

@@ -31,3 +31,10 @@ int rename_fexit(void *ctx)
 	count_run();
 	return 0;
 }
+
+SEC("?fmod_ret")
+int rename_fmodret(void *ctx)
+{
+	count_run();
+	return 0;
+}
