@@ -18,7 +18,9 @@
 #include <bpf/libbpf.h>
 
 #include "bench.h"
+#include "lib/bpf/traceable.h"
 #include "lib/bpf/uprobe_target.h"
+#include "lib/bpf/usdt.h"
 #include "progs/own_runs.h"
 #include "trigger.skel.h"
 #include "trigger_kfunc.skel.h"
@@ -37,6 +39,7 @@ static const char *const driver_names[] = { "auto", "batch", "syscall", NULL };
 struct trig_params {
 	long long batch_iters;
 	int driver; /* enum trig_driver */
+	bool stacktrace;
 };
 
 static const struct opt trig_opts[] = {
@@ -57,12 +60,19 @@ static const struct opt trig_opts[] = {
 	  .choices = driver_names,
 	  .help = "What makes a program in the kernel run: a loop in the kernel, or one getpgid(2) "
 		  "for each run; auto: the first of them that works" },
+	{ .name = "stacktrace",
+	  .key = 's',
+	  .type = OPT_FLAG,
+	  .at = offsetof(struct trig_params, stacktrace),
+	  .help = "Each run of a program in the kernel takes a stack trace as well; drops are those "
+		  "that failed" },
 };
 
 /* What the benchmarks with an attached program differ in. */
 struct trig_kind {
 	enum hook_kind hook;
 	enum uprobe_target target; /* uprobes */
+	bool all; /* multi-kprobes: with an empty program on all other functions */
 };
 
 /* One way to make that program run. */
@@ -76,6 +86,8 @@ struct trig_ctx {
 	struct trigger_bpf *skel;
 	struct trigger_kfunc_bpf *kfunc_skel; /* NULL: that is not what triggers */
 	struct hook hook;
+	struct hook all_hook; /* of the empty program on all functions */
+	struct traceable all;
 	const struct trig_driving *way;
 	enum uprobe_target target;
 	char function[64]; /* behind getpgid(2) */
@@ -100,6 +112,8 @@ static struct trig_ctx *new_ctx(struct bench_run *run)
 /* What one way has set up; ctx itself stays. */
 static void undo_way(struct trig_ctx *ctx)
 {
+	hook_detach(&ctx->all_hook);
+	traceable_free(&ctx->all);
 	hook_detach(&ctx->hook);
 	trigger_kfunc_bpf__destroy(ctx->kfunc_skel);
 	ctx->kfunc_skel = NULL;
@@ -153,8 +167,8 @@ static const char *syscall_target(enum hook_kind kind, const char *function)
 	}
 }
 
-static struct bpf_program *program_of(const struct trigger_bpf *skel, enum hook_kind kind,
-				      enum trig_driver driver)
+static struct bpf_program *counting_program(const struct trigger_bpf *skel, enum hook_kind kind,
+					    enum trig_driver driver)
 {
 	switch (kind) {
 	case HOOK_TP:
@@ -173,6 +187,25 @@ static struct bpf_program *program_of(const struct trigger_bpf *skel, enum hook_
 	default:
 		return skel->progs.trig_probe;
 	}
+}
+
+static bool takes_stacks(const struct bench_run *run, enum hook_kind kind)
+{
+	const struct trig_params *params = run->params;
+
+	return params->stacktrace && !hook_is_uprobe(kind);
+}
+
+static struct bpf_program *program_of(const struct bench_run *run, const struct trig_ctx *ctx,
+				      enum hook_kind kind)
+{
+	struct bpf_program *prog = counting_program(ctx->skel, kind, ctx->way->driver);
+	char name[64];
+
+	if (!takes_stacks(run, kind))
+		return prog;
+	snprintf(name, sizeof(name), "%s_stack", bpf_program__name(prog));
+	return bpf_object__find_program_by_name(ctx->skel->obj, name);
 }
 
 /* ---- setting up one way; says in run->err why it does not work */
@@ -242,6 +275,36 @@ static int prepare_syscall(struct bench_run *run, struct trig_ctx *ctx, enum hoo
 	return 0;
 }
 
+/* What the kernel may refuse, in words. */
+static const char *insn_name(enum uprobe_target target)
+{
+	switch (target) {
+	case UPROBE_TARGET_NOP10:
+	case UPROBE_TARGET_USDT_NOP10:
+		return "a nop of 10 bytes: requires Linux 7.3, or a late 7.2";
+	default:
+		return NULL;
+	}
+}
+
+/* Where tracers look for the probe has to be where it is called. */
+static int check_usdt(struct bench_run *run, const struct trig_ctx *ctx)
+{
+	const char *name = uprobe_target_usdt(ctx->target);
+	uint64_t offset;
+	int err;
+
+	err = usdt_file_offset(UPROBE_USDT_PROVIDER, name, &offset);
+	if (err)
+		return bench_failed(&run->err, err,
+				    "cannot find USDT probe %s:%s in our executable",
+				    UPROBE_USDT_PROVIDER, name);
+	if (offset + uprobe_target_usdt_skip(ctx->target) != ctx->hook.offset)
+		return bench_failed(&run->err, 0, "USDT probe %s:%s is not where its note says",
+				    UPROBE_USDT_PROVIDER, name);
+	return 0;
+}
+
 static int prepare_call(struct bench_run *run, struct trig_ctx *ctx, const struct trig_driving *way)
 {
 	uintptr_t addr = uprobe_target_addr(ctx->target);
@@ -255,6 +318,12 @@ static int prepare_call(struct bench_run *run, struct trig_ctx *ctx, const struc
 		return bench_unavailable(&run->err,
 					 "cannot find our own code in /proc/self/maps: mount -t "
 					 "proc proc /proc");
+	if (uprobe_target_usdt(ctx->target)) {
+		err = check_usdt(run, ctx);
+		if (err)
+			return err;
+	}
+	ctx->hook.insn = insn_name(ctx->target);
 	ctx->hook.anybody = way->anybody;
 	ctx->skel->rodata->own_runs.by = OWN_RUNS_ALL;
 	if (way->anybody) {
@@ -317,6 +386,32 @@ static int try_once(struct bench_run *run, struct trig_ctx *ctx)
 	}
 }
 
+static int read_all(struct bench_run *run, struct trig_ctx *ctx)
+{
+	char words[512];
+	int err;
+
+	err = traceable_read(&ctx->all, ctx->hook.target);
+	if (!err)
+		return 0;
+	why_words(WHY_TRACEFS, err, words, sizeof(words));
+	return bench_unavailable(
+		&run->err, "the list of functions that can be traced cannot be read: %s", words);
+}
+
+/* The empty program, on all functions but the one that the counting program is on. */
+static int attach_all(struct bench_run *run, struct trig_ctx *ctx)
+{
+	int err;
+
+	err = read_all(run, ctx);
+	if (err)
+		return err;
+	ctx->all_hook.targets = (const char *const *)ctx->all.names;
+	ctx->all_hook.nr_targets = ctx->all.nr;
+	return bench_hook_attach(run, &ctx->all_hook);
+}
+
 static int set_up_way(struct bench_run *run, struct trig_ctx *ctx, const struct trig_kind *kind,
 		      const struct trig_driving *way)
 {
@@ -328,20 +423,31 @@ static int set_up_way(struct bench_run *run, struct trig_ctx *ctx, const struct 
 		return bench_open_error(run);
 	ctx->hook = (struct hook){
 		.kind = kind->hook,
-		.prog = program_of(ctx->skel, kind->hook, way->driver),
+		.prog = program_of(run, ctx, kind->hook),
 	};
+	ctx->all_hook = (struct hook){
+		.kind = kind->hook,
+		.prog = ctx->skel->progs.trig_empty,
+	};
+	err = bpf_map__set_autocreate(ctx->skel->maps.stacks, takes_stacks(run, kind->hook));
+	if (err)
+		return bench_failed(&run->err, err, "cannot set up %s", run->bench->name);
 	if (way->driver == DRIVER_BATCH)
 		err = prepare_batch(run, ctx, kind->hook);
 	else if (way->driver == DRIVER_SYSCALL)
 		err = prepare_syscall(run, ctx, kind->hook);
 	else
 		err = prepare_call(run, ctx, way);
+	if (!err && kind->all)
+		err = hook_prepare(&ctx->all_hook);
 	if (!err)
 		err = bench_hook_load(run, &ctx->hook, ctx->skel->skeleton);
 	if (!err && way->driver == DRIVER_BATCH)
 		err = load_driver(run, ctx, kind->hook);
 	if (!err)
 		err = bench_hook_attach(run, &ctx->hook);
+	if (!err && kind->all)
+		err = attach_all(run, ctx);
 	return err ? err : try_once(run, ctx);
 }
 
@@ -391,10 +497,97 @@ static void trigger_fell_back(struct bench_trigger *trigger, const struct trig_d
 	snprintf(trigger->reasons, sizeof(trigger->reasons), "%s: %.990s", first->name, why->text);
 }
 
-static int trig_setup(struct bench_run *run)
+/* ---- what is to be said of it */
+
+static const char *site_name(enum uprobe_site site)
+{
+	return site == UPROBE_SITE_CALL ? "a call" : "a breakpoint";
+}
+
+/* What the kernel makes of another instruction, hit once; NULL: it refuses that. */
+static const char *site_of(const struct trig_ctx *ctx, enum uprobe_target target)
+{
+	struct hook hook = ctx->hook;
+	const char *name = NULL;
+
+	hook.link = NULL;
+	hook.fd = 0;
+	if (uprobe_file_offset(uprobe_target_addr(target), &hook.offset) || hook_attach(&hook))
+		return NULL;
+	uprobe_target_call(target);
+	name = site_name(uprobe_target_site(target));
+	hook_detach(&hook);
+	return name;
+}
+
+/*
+ * There are kernels that turn a uprobe on one of these two into a call, which makes it several
+ * times as fast; the names of the benchmarks do not tell which.
+ */
+static void note_long_nops(struct bench_run *run, const struct trig_ctx *ctx)
+{
+	const bool is_nop5 = ctx->target == UPROBE_TARGET_NOP5;
+	const char *own = site_name(uprobe_target_site(ctx->target));
+	const char *other = site_of(ctx, is_nop5 ? UPROBE_TARGET_NOP10 : UPROBE_TARGET_NOP5);
+
+	bench_note(run, "on this kernel a uprobe on a nop of %s bytes is %s, on one of %s bytes %s",
+		   is_nop5 ? "5" : "10", own, is_nop5 ? "10" : "5", other ?: "refused");
+}
+
+/* Read back from our memory: newer and older tracers take different nops of a pair. */
+static int note_usdt(struct bench_run *run, const struct trig_ctx *ctx)
+{
+	const enum uprobe_site site = uprobe_target_site(ctx->target);
+
+	if (site == UPROBE_SITE_UNTOUCHED)
+		return bench_failed(&run->err, 0, "the USDT probe is not where it was to be");
+	bench_note(run, "USDT probe %s:%s: %s at 0x%llx of the executable is probed, by %s",
+		   UPROBE_USDT_PROVIDER, uprobe_target_usdt(ctx->target),
+		   ctx->target == UPROBE_TARGET_USDT_NOP5  ? "the nop of 5 bytes after the nop" :
+		   ctx->target == UPROBE_TARGET_USDT_NOP10 ? "the nop of 10 bytes after the nop" :
+							     "the nop",
+		   (unsigned long long)ctx->hook.offset, site_name(site));
+	return 0;
+}
+
+static void note_all(struct bench_run *run, const struct trig_ctx *ctx)
+{
+	const char *debug = traceable_debug_option();
+
+	bench_note(run, "an empty program is attached to %zu functions", ctx->all.nr);
+	if (debug)
+		bench_warn(run,
+			   "this kernel is built with %s, whose functions are traced as well: the "
+			   "figures are far lower than without it",
+			   debug);
+}
+
+static void note_no_stacks(struct bench_run *run)
 {
 	const struct trig_params *params = run->params;
-	const struct trig_kind *kind = run->bench->data;
+
+	if (params->stacktrace)
+		bench_note(run, "--stacktrace has no effect on %s", run->bench->name);
+}
+
+static int add_notes(struct bench_run *run, const struct trig_ctx *ctx,
+		     const struct trig_kind *kind)
+{
+	if (kind->all)
+		note_all(run, ctx);
+	if (!hook_is_uprobe(kind->hook))
+		return 0;
+	note_no_stacks(run);
+	if (uprobe_target_usdt(ctx->target))
+		return note_usdt(run, ctx);
+	if (ctx->target == UPROBE_TARGET_NOP5 || ctx->target == UPROBE_TARGET_NOP10)
+		note_long_nops(run, ctx);
+	return 0;
+}
+
+static int set_up_kind(struct bench_run *run, const struct trig_kind *kind)
+{
+	const struct trig_params *params = run->params;
 	const struct trig_driving *way, *first = NULL;
 	struct bench_err why = {};
 	struct trig_ctx *ctx;
@@ -412,7 +605,7 @@ static int trig_setup(struct bench_run *run)
 			snprintf(run->trigger.name, sizeof(run->trigger.name), "%s", way->name);
 			if (first)
 				trigger_fell_back(&run->trigger, first, &why);
-			return 0;
+			return add_notes(run, ctx, kind);
 		}
 		undo_way(ctx);
 		if (first) {
@@ -428,6 +621,27 @@ static int trig_setup(struct bench_run *run)
 						    "--trig-driver syscall");
 	run->err = why;
 	return run->err.code == BENCH_EXIT_FAILED ? -EIO : -EOPNOTSUPP;
+}
+
+static int trig_setup(struct bench_run *run)
+{
+	return set_up_kind(run, run->bench->data);
+}
+
+/* Without the empty program: to attach it takes seconds, to detach it as long. */
+static int all_probe(struct bench_run *run)
+{
+	struct trig_kind kind = *(const struct trig_kind *)run->bench->data;
+	struct trig_ctx *ctx;
+	int err;
+
+	kind.all = false;
+	err = set_up_kind(run, &kind);
+	ctx = run->priv;
+	if (!err)
+		err = read_all(run, ctx);
+	trig_teardown(run);
+	return err;
 }
 
 /* ---- the run */
@@ -468,19 +682,61 @@ static void trig_measure(struct bench_run *run, struct values *v)
 	struct trig_ctx *ctx = run->priv;
 
 	v->v[HITS] = bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_HITS);
+	v->v[DROPS] = bench_slots_sum(ctx->skel->bss->cpu_slots, SLOT_DROPS);
+}
+
+/* ---- hits while all functions are traced: with how many there are */
+
+enum { FUNCTIONS = NR_HITS_DROPS };
+
+static const struct figure all_figures[] = {
+	HITS_DROPS_FIGURES,
+	[FUNCTIONS] = {
+		.name = "functions",
+		.unit = "functions",
+		.kind = FIGURE_GAUGE,
+		.better = BETTER_NONE,
+		.help = "kernel functions that the empty program is attached to",
+	},
+};
+
+static const struct report report_all = {
+	.name = "hits_functions",
+	.figures = all_figures,
+	.nr_figures = ARRAY_SIZE(all_figures),
+	.progress = lines_hits_drops_progress,
+	.summary = lines_hits_drops_summary,
+};
+
+static void all_measure(struct bench_run *run, struct values *v)
+{
+	struct trig_ctx *ctx = run->priv;
+
+	trig_measure(run, v);
+	v->v[FUNCTIONS] = ctx->all.nr;
 }
 
 static void trig_conserve(struct bench_run *run, struct bench_conservation *c)
 {
+	const struct trig_kind *kind = run->bench->data;
 	struct trig_ctx *ctx = run->priv;
+	const struct cpu_slot *slots = ctx->skel->bss->cpu_slots;
 
-	bench_hook_conserve(run, &ctx->hook, ctx->skel->bss->cpu_slots, c);
+	hook_detach(&ctx->all_hook);
+	bench_hook_conserve(run, &ctx->hook, slots, c);
+	if (!takes_stacks(run, kind->hook))
+		return;
+	bench_count(c, "hits", bench_slots_sum(slots, SLOT_HITS));
+	bench_count(c, "stacks", bench_slots_sum(slots, SLOT_SUBMITTED));
+	bench_count(c, "drops", bench_slots_sum(slots, SLOT_DROPS));
+	bench_identity(c, "hits = stacks + drops");
 }
 
 /* ---- the limits, without an attached program */
 
 static int count_setup(struct bench_run *run)
 {
+	note_no_stacks(run);
 	return new_ctx(run) ? 0 : -ENOMEM;
 }
 
@@ -524,8 +780,12 @@ static int kernel_count_setup(struct bench_run *run)
 	ctx->skel = trigger_bpf__open();
 	if (!ctx->skel)
 		return bench_open_error(run);
+	note_no_stacks(run);
 	ctx->skel->rodata->batch_iters = params->batch_iters;
 	bpf_program__set_autoload(ctx->skel->progs.batch_count, true);
+	err = bpf_map__set_autocreate(ctx->skel->maps.stacks, false);
+	if (err)
+		return bench_failed(&run->err, err, "cannot set up %s", run->bench->name);
 	err = bench_load(run, ctx->skel->skeleton);
 	if (err)
 		return err;
@@ -609,17 +869,30 @@ static int fentry_sleep_check(struct bench_run *run)
 	return 0;
 }
 
-#define TRIG_BENCH_ON(var, name_, desc_, hook_, target_, ...)                                  \
-	static const struct bench var = { .name = name_,                                       \
-					  .desc = desc_,                                       \
-					  .report = &report_hits_drops,                        \
-					  .data = &(const struct trig_kind){ hook_, target_ }, \
-					  .setup = trig_setup,                                 \
-					  .teardown = trig_teardown,                           \
-					  .producer = trig_producer,                           \
-					  .measure = trig_measure,                             \
-					  .conserve = trig_conserve,                           \
+#define TRIG_BENCH_OF(var, name_, desc_, report_, measure_, kind_, ...)           \
+	static const struct bench var = { .name = name_,                          \
+					  .desc = desc_,                          \
+					  .report = &report_,                     \
+					  .data = &(const struct trig_kind)kind_, \
+					  .setup = trig_setup,                    \
+					  .teardown = trig_teardown,              \
+					  .producer = trig_producer,              \
+					  .measure = measure_,                    \
+					  .conserve = trig_conserve,              \
 					  __VA_ARGS__ }
+
+#define KIND(...)           \
+	{                   \
+		__VA_ARGS__ \
+	}
+
+#define TRIG_BENCH_ON(var, name_, desc_, hook_, target_, ...)             \
+	TRIG_BENCH_OF(var, name_, desc_, report_hits_drops, trig_measure, \
+		      KIND(.hook = hook_, .target = target_), __VA_ARGS__)
+
+#define TRIG_BENCH_ALL(var, name_, desc_, hook_, ...)             \
+	TRIG_BENCH_OF(var, name_, desc_, report_all, all_measure, \
+		      KIND(.hook = hook_, .all = true), .probe = all_probe, __VA_ARGS__)
 
 #define TRIG_BENCH(var, name_, desc_, hook_, ...) \
 	TRIG_BENCH_ON(var, name_, desc_, hook_, 0, __VA_ARGS__)
@@ -632,6 +905,12 @@ TRIG_BENCH(trig_kprobe_multi, "trig-kprobe-multi",
 	   "runs of a program on a multi-kprobe of one function", HOOK_KPROBE_MULTI);
 TRIG_BENCH(trig_kretprobe_multi, "trig-kretprobe-multi",
 	   "runs of a program on a multi-kretprobe of one function", HOOK_KRETPROBE_MULTI);
+TRIG_BENCH_ALL(trig_kprobe_multi_all, "trig-kprobe-multi-all",
+	       "the same as trig-kprobe-multi, with an empty program on all other functions",
+	       HOOK_KPROBE_MULTI);
+TRIG_BENCH_ALL(trig_kretprobe_multi_all, "trig-kretprobe-multi-all",
+	       "the same as trig-kretprobe-multi, with an empty program on all other functions",
+	       HOOK_KRETPROBE_MULTI);
 TRIG_BENCH(trig_fentry, "trig-fentry", "runs of a program at the entry of a function (trampoline)",
 	   HOOK_FENTRY);
 TRIG_BENCH(trig_fexit, "trig-fexit", "runs of a program at the exit of a function (trampoline)",
@@ -659,14 +938,30 @@ TRIG_BENCH(trig_fmodret, "trig-fmodret", "runs of a program that sets a function
 /* What the kernel selftests' bench called them before it told push from ret. */
 static const char *const uprobe_nop_aliases[] = { "trig-uprobe-with-nop", NULL };
 static const char *const uretprobe_nop_aliases[] = { "trig-uretprobe-with-nop", NULL };
-static const char *const uprobe_ret_aliases[] = { "trig-uprobe-without-nop", NULL };
-static const char *const uretprobe_ret_aliases[] = { "trig-uretprobe-without-nop", NULL };
+static const char *const uprobe_push_aliases[] = { "trig-uprobe-with-push", NULL };
+static const char *const uretprobe_push_aliases[] = { "trig-uretprobe-with-push", NULL };
+static const char *const uprobe_ret_aliases[] = { "trig-uprobe-with-ret", "trig-uprobe-without-nop",
+						  NULL };
+static const char *const uretprobe_ret_aliases[] = { "trig-uretprobe-with-ret",
+						     "trig-uretprobe-without-nop", NULL };
 
 UPROBE_BENCHS(nop, NOP, "a nop", uprobe_nop_aliases, uretprobe_nop_aliases);
-UPROBE_BENCHS(push, PUSH, "a push", NULL, NULL);
+UPROBE_BENCHS(push, PUSH, "a push", uprobe_push_aliases, uretprobe_push_aliases);
 UPROBE_BENCHS(ret, RET, "a ret", uprobe_ret_aliases, uretprobe_ret_aliases);
 #ifdef __x86_64__
 UPROBE_BENCHS(nop5, NOP5, "a nop of 5 bytes", NULL, NULL);
+UPROBE_BENCHS(nop10, NOP10, "a nop of 10 bytes", NULL, NULL);
+#endif
+
+#define USDT_BENCH(insn, INSN, what)                                           \
+	TRIG_BENCH_ON(trig_usdt_##insn, "trig-usdt-" #insn,                    \
+		      "runs of a program on a USDT probe; " what, HOOK_UPROBE, \
+		      UPROBE_TARGET_USDT_##INSN)
+
+USDT_BENCH(nop, NOP, "its place is a nop");
+#ifdef __x86_64__
+USDT_BENCH(nop5, NOP5, "its place is the nop of 5 bytes after a nop");
+USDT_BENCH(nop10, NOP10, "its place is the nop of 10 bytes after a nop");
 #endif
 
 #define UPROBE_TABLE(insn)                                                      \
@@ -684,6 +979,8 @@ static const struct bench *const trig_benchs[] = {
 	&trig_kretprobe,
 	&trig_kprobe_multi,
 	&trig_kretprobe_multi,
+	&trig_kprobe_multi_all,
+	&trig_kretprobe_multi_all,
 	&trig_fentry,
 	&trig_fexit,
 	&trig_fentry_sleep,
@@ -693,6 +990,12 @@ static const struct bench *const trig_benchs[] = {
 	UPROBE_TABLE(ret),
 #ifdef __x86_64__
 	UPROBE_TABLE(nop5),
+	UPROBE_TABLE(nop10),
+#endif
+	&trig_usdt_nop,
+#ifdef __x86_64__
+	&trig_usdt_nop5,
+	&trig_usdt_nop10,
 #endif
 };
 /* clang-format on */

@@ -3,6 +3,8 @@
 #ifndef PROGS_OWN_RUNS_BPF_H
 #define PROGS_OWN_RUNS_BPF_H
 
+#include <stdbool.h>
+
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
@@ -17,10 +19,11 @@ static __always_inline struct cpu_slot *this_slot(void)
 }
 
 /*
- * Once for each run: what the kernel's run count says is then SLOT_HITS + SLOT_OTHERS. The verifier
- * drops the branches that the value of own_runs.by rules out.
+ * Once for each run: what the kernel's run count says is then SLOT_HITS + SLOT_OTHERS. Returns
+ * whether the run is one of ours. The verifier drops the branches that the value of own_runs.by
+ * rules out.
  */
-static __always_inline void count_run(void)
+static __always_inline bool count_run(void)
 {
 	struct cpu_slot *slot = this_slot();
 	__u64 *count = &slot->v[SLOT_HITS];
@@ -30,6 +33,7 @@ static __always_inline void count_run(void)
 	else if (own_runs.by == OWN_RUNS_TGID && bpf_get_current_pid_tgid() >> 32 != own_runs.tgid)
 		count = &slot->v[SLOT_OTHERS];
 	__sync_fetch_and_add(count, 1);
+	return count == &slot->v[SLOT_HITS];
 }
 
 /* A run that is known to be none of ours. */
