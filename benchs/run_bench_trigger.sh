@@ -6,7 +6,8 @@ set -euo pipefail
 
 triggers=(usermode-count kernel-count syscall-count
 	fentry fexit fentry-sleep fmodret rawtp tp
-	kprobe kprobe-multi kretprobe kretprobe-multi)
+	kprobe kprobe-multi kprobe-multi-all
+	kretprobe kretprobe-multi kretprobe-multi-all)
 
 about() {
 	cat <<END

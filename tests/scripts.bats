@@ -269,7 +269,7 @@ printed_rows() {
 @test "trigger: the published rows; names and PROD_CNT as the kernel's script takes them" {
 	run -0 --separate-stderr "$SWEEPS/run_bench_trigger.sh"
 	cut -d : -f 1 <<<"$output" | sed 's/ *$//' | grep -v -x fentry-sleep | sort >rows
-	awk -F '\t' '$1 == 1 { print $2 }' "$TOP/reference/trigger.tsv" | sort | diff - rows
+	awk -F '\t' '$1 == 1 { print $2 }' "$TOP/reference/kprobe_multi_all.tsv" | sort | diff - rows
 	[ "${lines[0]}" = 'usermode-count :   10.001 ± 0.100M/s' ]
 	: >"$CALLS"
 	PROD_CNT=3 run -0 --separate-stderr "$SWEEPS/run_bench_trigger.sh" -q tp rawtp -- --trig-batch-iters 7
@@ -282,7 +282,7 @@ printed_rows() {
 
 @test "uprobes, rename: the rows" {
 	run -0 --separate-stderr "$SWEEPS/run_bench_uprobes.sh" -q
-	[ "$(sed -n 's/ *:.*//p' <<<"$output" | paste -sd ' ')" = 'usermode-count syscall-count uprobe-nop uprobe-push uprobe-ret uprobe-nop5 uretprobe-nop uretprobe-push uretprobe-ret uretprobe-nop5 uprobe-multi-nop uprobe-multi-push uprobe-multi-ret uprobe-multi-nop5 uretprobe-multi-nop uretprobe-multi-push uretprobe-multi-ret uretprobe-multi-nop5' ]
+	[ "$(sed -n 's/ *:.*//p' <<<"$output" | paste -sd ' ')" = 'usermode-count syscall-count uprobe-nop uprobe-push uprobe-ret uprobe-nop5 uprobe-nop10 uretprobe-nop uretprobe-push uretprobe-ret uretprobe-nop5 uretprobe-nop10 usdt-nop usdt-nop5 usdt-nop10 uprobe-multi-nop uprobe-multi-push uprobe-multi-ret uprobe-multi-nop5 uprobe-multi-nop10 uretprobe-multi-nop uretprobe-multi-push uretprobe-multi-ret uretprobe-multi-nop5 uretprobe-multi-nop10' ]
 	run -0 --separate-stderr "$SWEEPS/run_bench_rename.sh" -q
 	[ "$(cut -d : -f 1 <<<"$output" | xargs)" = 'base kprobe kretprobe rawtp fentry fexit' ]
 	[ "${lines[0]}" = 'base      :   10.019 ± 0.100M/s' ]
