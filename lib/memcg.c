@@ -14,7 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/cgroup.h"
 #include "lib/memcg.h"
+#include "lib/sysfile.h"
 #include "lib/util.h"
 
 #define STACK_SIZE (64 * 1024)
@@ -30,89 +32,32 @@ struct memcg {
 
 /* ---- where to make it */
 
-/* Is "memory" among the words of @list, separated by any of @delimiters? Splits it. */
-static bool has_memory(char *list, const char *delimiters)
+/* Does the cgroup in @dir (version 2) give its children the memory controller? */
+static bool passes_memory_on(const char *dir)
 {
-	char *word;
+	char line[512], *rest = line, *word;
 
-	while ((word = strsep(&list, delimiters)))
+	if (sysfile_line("", line, sizeof(line), "%s/cgroup.subtree_control", dir))
+		return false;
+	while ((word = strsep(&rest, " ")))
 		if (!strcmp(word, "memory"))
 			return true;
 	return false;
 }
 
-/* Does the cgroup at @path (version 2) give its children the memory controller? */
-static bool passes_memory_on(const char *path)
+/* Our own cgroup (version 1), or the nearest one upwards that may have children with memory. */
+static bool find_parent(char *dir, size_t size)
 {
-	char name[2 * PATH_MAX], line[512] = "";
-	FILE *f;
+	bool v2;
 
-	snprintf(name, sizeof(name), "%s/cgroup.subtree_control", path);
-	f = fopen(name, "re");
-	if (!f)
+	if (cgroup_find("", "memory", dir, size, &v2))
 		return false;
-	if (!fgets(line, sizeof(line), f))
-		line[0] = '\0';
-	fclose(f);
-	return has_memory(line, " \n");
-}
-
-/* The nearest such cgroup, from @cgroup upwards, below @mount. */
-static bool find_parent_v2(const char *mount, const char *cgroup, char *path, size_t size)
-{
-	size_t top = strlen(mount);
-
-	snprintf(path, size, "%s%s", mount, cgroup);
-	while (!passes_memory_on(path)) {
-		if (strlen(path) <= top)
+	while (v2 ? !passes_memory_on(dir) : access(dir, X_OK)) {
+		/* In a container /proc may name what is not to be seen there. */
+		if (!cgroup_up(dir, v2))
 			return false;
-		*strrchr(path, '/') = '\0';
 	}
 	return true;
-}
-
-static bool find_parent_v1(const char *cgroup, char *path, size_t size)
-{
-	static const char mount[] = "/sys/fs/cgroup/memory";
-
-	snprintf(path, size, "%s%s", mount, cgroup);
-	if (!access(path, X_OK))
-		return true;
-	/* In a container /proc may name what is not to be seen there. */
-	snprintf(path, size, "%s", mount);
-	return !access(path, X_OK);
-}
-
-/* "4:cpu,memory:/path" in version 1, "0::/path" in version 2: is there a parent for us here? */
-static bool find_parent_by(char *line, char *path, size_t size)
-{
-	char *names = strchr(line, ':'), *cgroup = names ? strchr(names + 1, ':') : NULL;
-
-	line[strcspn(line, "\n")] = '\0';
-	if (!cgroup)
-		return false;
-	*cgroup++ = '\0';
-	names++;
-	if (!strcmp(cgroup, "/"))
-		*cgroup = '\0';
-	if (*names)
-		return has_memory(names, ",") && find_parent_v1(cgroup, path, size);
-	return find_parent_v2("/sys/fs/cgroup", cgroup, path, size) ||
-	       find_parent_v2("/sys/fs/cgroup/unified", cgroup, path, size);
-}
-
-static bool find_parent(char *path, size_t size)
-{
-	char line[PATH_MAX];
-	bool found = false;
-	FILE *f;
-
-	f = fopen("/proc/self/cgroup", "re");
-	while (f && !found && fgets(line, sizeof(line), f))
-		found = find_parent_by(line, path, size);
-	if (f)
-		fclose(f);
-	return found;
 }
 
 /* ---- the process that removes it after us */
