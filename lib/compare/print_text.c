@@ -8,6 +8,7 @@
 #include "lib/compare/limits.h"
 #include "lib/compare/print.h"
 #include "lib/compare/print_env.h"
+#include "lib/compare/print_noise.h"
 #include "lib/compare/prose.h"
 #include "lib/compare/values.h"
 #include "lib/text.h"
@@ -514,6 +515,7 @@ int print_text(const struct comparison *c, FILE *out, bool markdown)
 	say_ignored(&p, c);
 	prose_gap(&p, false);
 	print_env(&p, c);
+	print_noise(&p, c);
 	for (i = 0; i < c->nr_rows; i++) {
 		any = any || row_is_compared(&c->rows[i]);
 		all_one_sided = all_one_sided && is_one_sided(&c->rows[i]);

@@ -4,6 +4,7 @@
 #define LIB_RUN_JOB_H
 
 #include "lib/run/benchmark.h"
+#include "lib/run/canary.h"
 #include "lib/run/noise.h"
 
 /* What a run is to be of. */
@@ -28,6 +29,7 @@ struct bench_result {
 	struct noise noise; /* during the measured time */
 	bool have_noise;
 	double rt_limit_pct; /* percent of a CPU that real-time threads get; 100: no limit */
+	struct canary before, after; /* the machine's own speed */
 	bool stats_by_others; /* the kernel counted the runs of programs, and not for --verify */
 	int strayed_tid; /* a pinned thread seen on another CPU than its own; 0: none */
 	int strayed_cpu;

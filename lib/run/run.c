@@ -231,6 +231,7 @@ int bench_run(const struct bench_job *job, const struct bench_watch *watch,
 	state = state_new(job, watch, res);
 	if (!state)
 		return bench_failed(err, ENOMEM, "cannot start");
+	canary_measure(&res->before);
 	if (!bench->no_bpf)
 		res->stats_by_others = bench_stats_are_on();
 	if (job->cfg->verify) {
@@ -272,6 +273,7 @@ int bench_run(const struct bench_job *job, const struct bench_watch *watch,
 		close(stats_fd);
 	if (!bench->no_bpf)
 		res->stats_by_others = res->stats_by_others || bench_stats_are_on();
+	canary_measure(&res->after);
 	state_free(state);
 	return ret;
 }

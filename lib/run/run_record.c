@@ -147,16 +147,24 @@ static json_t *pct_or_null(double pct)
 	return pct < 0 ? json_null() : json_real(pct);
 }
 
+static json_t *make_speed(const struct canary *c)
+{
+	return json_pack("{s:o, s:o, s:o}", "loop_ns", number_or_null(c->loop_ns), "syscall_ns",
+			 number_or_null(c->syscall_ns), "wakeup_us", number_or_null(c->wakeup_us));
+}
+
 static json_t *make_noise(const struct bench_result *res)
 {
 	if (!res->have_noise)
 		return json_null();
-	return json_pack("{s:o, s:o, s:f, s:f, s:o, s:o, s:b}", "steal_pct",
+	return json_pack("{s:o, s:o, s:f, s:f, s:o, s:o, s:b, s:o, s:o}", "steal_pct",
 			 pct_or_null(res->noise.steal_pct), "throttled_pct",
 			 pct_or_null(res->noise.throttled_pct), "rt_limit_pct", res->rt_limit_pct,
 			 "paused_s", res->paused_ns / 1e9, "invol_switches",
 			 count_or_null(res->noise.invol_switches), "migrations",
-			 count_or_null(res->noise.migrations), "strayed", res->strayed_tid != 0);
+			 count_or_null(res->noise.migrations), "strayed", res->strayed_tid != 0,
+			 "speed_before", make_speed(&res->before), "speed_after",
+			 make_speed(&res->after));
 }
 
 static json_t *make_samples(const struct report *report, const struct bench_result *res)

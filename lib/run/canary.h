@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How fast the machine itself is at the moment, in 10 ms: a shared one has several speeds, and a
+ * wake-up of another CPU costs what its hypervisor makes of it. Measured before and after each run,
+ * so that a reader of two records can tell a change of the kernel from one of the machine.
+ */
+#ifndef LIB_RUN_CANARY_H
+#define LIB_RUN_CANARY_H
+
+struct canary {
+	double loop_ns; /* a turn of a fixed loop in user space; NAN: not measured, as the others */
+	double syscall_ns; /* getppid(2) */
+	double wakeup_us; /* from a write to an eventfd to its reader on another CPU */
+};
+
+void canary_measure(struct canary *canary);
+
+#endif /* LIB_RUN_CANARY_H */
