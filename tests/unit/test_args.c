@@ -55,6 +55,7 @@ static const struct opt apple_opts[] = {
 
 static const struct opt pear_opts[] = {
 	{ .name = "green",
+	  .key = 'g',
 	  .type = OPT_FLAG,
 	  .at = offsetof(struct pear_params, green),
 	  .help = "Green" },
@@ -262,6 +263,15 @@ static void letters_in_a_row(void **state)
 	ACCEPT(many, "apple-eat");
 	assert_true(args.cfg.verbose);
 	assert_int_equal(args.cfg.duration_s, 3);
+}
+
+static void a_letter_of_a_family(void **state)
+{
+	ACCEPT("-gv", "pear-eat");
+	assert_true(args.cfg.verbose);
+	assert_true(((const struct pear_params *)args_params(&args, &pear))->green);
+	ACCEPT("-q", "-g", "apple-eat");
+	REFUSE("unrecognized option '-G': 'bench --help' lists them", "-G", "pear-eat");
 }
 
 static void help_by_any_name(void **state)
@@ -625,6 +635,7 @@ int main(void)
 		TEST(defaults),
 		TEST(all_spellings),
 		TEST(letters_in_a_row),
+		TEST(a_letter_of_a_family),
 		TEST(help_by_any_name),
 		TEST(bad_values),
 		TEST(percentages_are_shown_as_typed),

@@ -187,14 +187,29 @@ static void faults_of_families(void **state)
 	apple_opts[1].name = "size";
 	assert_fault("family 'Apple': option 'size' is there twice");
 	/* letters and names of the core, in either spelling, by either spelling */
-	pear_opts[0].key = 's';
-	assert_fault("family 'Pear': option 'size' has a letter: only the core's do");
+	pear_opts[0].key = 'd';
+	assert_fault("family 'Pear': letter 'd' of option 'size' is that of option 'duration'");
 	pear_opts[0].name = "duration";
 	assert_fault("family 'Pear': option 'duration' is one of the core's");
 	pear_opts[1].name = "chatty";
 	assert_fault("family 'Pear': option 'chatty' is one of the core's");
 	pear_opts[1].alias = "verbose";
 	assert_fault("family 'Pear': option 'green' is one of the core's");
+}
+
+/* Of one option, by its name, in whichever families have it. */
+static void letters_of_families(void **state)
+{
+	apple_opts[0].key = 's';
+	assert_fault("");
+	apple_opts[0].key = 's';
+	pear_opts[0].key = 's';
+	assert_fault("");
+	apple_opts[0].key = 's';
+	pear_opts[1].key = 's';
+	assert_fault("family 'Pear': letter 's' of option 'green' is that of option 'size'");
+	apple_opts[1].key = 'v';
+	assert_fault("family 'Apple': letter 'v' of option 'red' is that of option 'verbose'");
 }
 
 static void options_with_and_without_an_argument(void **state)
@@ -274,13 +289,10 @@ static void names_that_are_there_twice(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(nothing_is_wrong),
-		TEST(families_are_in_order),
-		TEST(benchmarks_answer_to_names),
-		TEST(faults_of_families),
-		TEST(options_with_and_without_an_argument),
-		TEST(faults_of_benchmarks),
-		TEST(names_that_are_there_twice),
+		TEST(nothing_is_wrong),		  TEST(families_are_in_order),
+		TEST(benchmarks_answer_to_names), TEST(faults_of_families),
+		TEST(letters_of_families),	  TEST(options_with_and_without_an_argument),
+		TEST(faults_of_benchmarks),	  TEST(names_that_are_there_twice),
 	};
 
 	return cmocka_run_group_tests_name("families", tests, NULL, NULL);
