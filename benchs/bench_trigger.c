@@ -557,8 +557,7 @@ static void note_all(struct bench_run *run, const struct trig_ctx *ctx)
 	bench_note(run, "an empty program is attached to %zu functions", ctx->all.nr);
 	if (debug)
 		bench_warn(run,
-			   "this kernel is built with %s, whose functions are traced as well: the "
-			   "figures are far lower than without it",
+			   "this kernel is built with %s: the figures are far lower than without",
 			   debug);
 }
 
