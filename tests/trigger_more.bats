@@ -201,7 +201,7 @@ memory_at() {
 @test "all functions at once: how many there are is a note and a figure, and they are traced" {
 	local name nr tracing=$BATS_TEST_TMPDIR/tracing
 	for name in trig-kprobe-multi-all trig-kretprobe-multi-all; do
-		start "${short[@]}" --verify -o r.jsonl "$name"
+		start_with --default-signal=INT -- -w0 -d60 --interval 100 --verify -o r.jsonl "$name"
 		if ! await '^Iter'; then
 			finish
 			exits 4
@@ -213,8 +213,9 @@ memory_at() {
 		mount -t tracefs none "$tracing"
 		nr=$(wc -l <"$tracing/enabled_functions")
 		umount "$tracing"
+		kill -INT "$pid"
 		finish
-		exits 0
+		exits 130
 		error_line 'bench: note: verified: the kernel counts [1-9]* runs too'
 		of_record r.jsonl ".figures.functions.mean == .samples[0].functions and
 			.samples[0].functions > 1000 and .samples[0].functions <= $nr and
