@@ -134,8 +134,8 @@ static int run_once(struct crypto_ctx *ctx, const struct bpf_program *prog, uint
 }
 
 /*
- * The cipher did not take the length: finds out which one it takes, and says so. Its unit is that of
- * the first length that works.
+ * The cipher did not take the length: finds out which one it takes, and says so. Its unit is that
+ * of the first length that works.
  */
 static int refuse_len(struct bench_run *run, struct crypto_ctx *ctx, int err)
 {
@@ -229,7 +229,9 @@ static int create_context(struct bench_run *run)
 	}
 }
 
-/* Tracing programs this user may load, or he would have been told; those that see packets as well? */
+/*
+ * Tracing programs this user may load, or he would have been told; those that see packets as well?
+ */
 static int check_rights(struct bench_err *err)
 {
 	/* r0 = 0; exit */

@@ -85,7 +85,9 @@ static bool is_kthread(pid_t pid)
 	return !strncmp(name, KTHREAD, strlen(KTHREAD));
 }
 
-/* It is one of the first that the kernel starts. 0: it is not there, or in another pid namespace. */
+/*
+ * It is one of the first that the kernel starts. 0: it is not there, or in another pid namespace.
+ */
 static pid_t find_kthread(void)
 {
 	pid_t pid;

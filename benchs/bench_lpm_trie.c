@@ -204,7 +204,9 @@ static uint32_t batch_of(const struct lpm_ctx *ctx, uint64_t left)
 	return left < ctx->ops_per_run ? left : ctx->ops_per_run;
 }
 
-/* The keys of all @nr numbers, in batches. @what: for the progress of a set-up; NULL: it is none. */
+/*
+ * The keys of all @nr numbers, in batches. @what: for the progress of a set-up; NULL: it is none.
+ */
 static int run_over_all(struct bench_run *run, const struct bpf_program *prog,
 			const struct bench_thread *t, const char *what)
 {
@@ -292,8 +294,8 @@ static int load_only(struct bench_run *run)
 }
 
 /*
- * Before Linux 6.13 (and stable kernels of that time) BPF_NOEXIST has no effect on this kind of map.
- * An insert is one all the same where the key is not there; only that cannot be seen.
+ * Before Linux 6.13 (and stable kernels of that time) BPF_NOEXIST has no effect on this kind of
+ * map. An insert is one all the same where the key is not there; only that cannot be seen.
  */
 static int find_noexist(struct bench_run *run)
 {
@@ -388,8 +390,9 @@ static int walk_producer(struct bench_thread *t)
 }
 
 /*
- * insert, delete: the measured program until it has used all keys, then its opposite, which does not
- * count. In between, one operation more has to be refused with @refusal (0: this kernel cannot).
+ * insert, delete: the measured program until it has used all keys, then its opposite, which does
+ * not count. In between, one operation more has to be refused with @refusal (0: this kernel
+ * cannot).
  */
 static int change(struct bench_thread *t, const struct bpf_program *measured,
 		  const struct bpf_program *opposite, int refusal)

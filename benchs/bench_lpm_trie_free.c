@@ -3,9 +3,9 @@
  * lpm-trie-free: how long the kernel takes to free an LPM trie.
  *
  * A worker thread of the kernel frees a map after its last descriptor was closed. Programs at the
- * worker's tracepoints (progs/lpm_trie_free.bpf.c) take the time of our maps, and no one else's. The
- * producer fills a trie, closes it, and waits until it is gone: filling does not count, and does not
- * compete with the worker.
+ * worker's tracepoints (progs/lpm_trie_free.bpf.c) take the time of our maps, and no one else's.
+ * The producer fills a trie, closes it, and waits until it is gone: filling does not count, and
+ * does not compete with the worker.
  */
 #include <errno.h>
 #include <stdlib.h>

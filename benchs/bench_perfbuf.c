@@ -106,9 +106,9 @@ static struct perf_event_attr pb_attr(const struct buffer_params *params)
 }
 
 /*
- * The CPUs that programs can run on, as the kernel lists them: by opening an event on each. A file that
- * a container made up, or the mask of this process, would miss some, whose records were then dropped.
- * @cpus is to be freed by cpuset_free().
+ * The CPUs that programs can run on, as the kernel lists them: by opening an event on each. A file
+ * that a container made up, or the mask of this process, would miss some, whose records were then
+ * dropped. @cpus is to be freed by cpuset_free().
  */
 static int find_cpus(struct bench_run *run, struct cpuset *cpus)
 {

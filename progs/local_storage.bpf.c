@@ -201,7 +201,9 @@ static __always_inline void count(__u64 rounds, __u64 gets, __u64 important)
 	__sync_fetch_and_add(&c->rounds, rounds);
 }
 
-/* Calls @chunk for @n turns from @index on, and adds up what it made; leaves the program on errors. */
+/*
+ * Calls @chunk for @n turns from @index on, and adds up what it made; leaves the program on errors.
+ */
 #define RUN_CHUNK(chunk, n, ...)                          \
 	({                                                \
 		int ret = chunk(index, n, ##__VA_ARGS__); \

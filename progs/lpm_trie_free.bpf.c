@@ -26,8 +26,8 @@ struct bpf_map {
 extern const void bpf_map_free_deferred __ksym __weak;
 
 /*
- * Name of the map that is looked for, in two words; 0: none. It is the only thing that is known of a
- * map here: its id has been taken away. User space chooses a random name for each map.
+ * Name of the map that is looked for, in two words; 0: none. It is the only thing that is known of
+ * a map here: its id has been taken away. User space chooses a random name for each map.
  */
 __u64 wanted[BPF_OBJ_NAME_LEN / sizeof(__u64)];
 

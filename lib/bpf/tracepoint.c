@@ -43,9 +43,9 @@ int tracepoint_id(const char *category, const char *name)
 }
 
 /*
- * A BPF program on a tracepoint runs on all CPUs, whichever CPU its perf event was opened on; but that
- * one has to be online, and CPU 0 need not be. The kernel is asked, not /sys, which may lack the file,
- * or have one that a container made up.
+ * A BPF program on a tracepoint runs on all CPUs, whichever CPU its perf event was opened on; but
+ * that one has to be online, and CPU 0 need not be. The kernel is asked, not /sys, which may lack
+ * the file, or have one that a container made up.
  */
 static int open_on_any_cpu(struct perf_event_attr *attr)
 {

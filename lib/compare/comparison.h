@@ -52,17 +52,17 @@ struct row_side {
 	size_t nr_left_out; /* records with another status, or with an unknown mean */
 	bool lacks_figure; /* all runs with status ok do */
 	bool units_differ; /* among its own runs */
-	struct record_figure figure; /* of its runs, but the mean; unit is NULL where there is none */
+	struct record_figure figure; /* of its runs, but the mean; unit NULL: there is none */
 	double spread; /* of instructions: how far its runs, or samples, differ; NaN: unknown */
 	double median; /* NaN: no runs */
 	struct interval median_ci;
 
 	/* What follows is against the row's first side, and unused in that one. */
 	enum verdict verdict;
-	bool is_exact; /* of instructions: a change beyond @exact_pct is a difference, without a test */
+	bool is_exact; /* of instructions: what changes by more than @exact_pct differs */
 	double exact_pct; /* to which both sides repeat */
 	bool apart; /* its runs and those of the first side are not by turns: ORDER_APART */
-	size_t nr_blocks[2]; /* that the test is of, of the first side and of this one; 0: of runs */
+	size_t nr_blocks[2]; /* of the first side and of this one; 0: the test is of runs */
 	double change_pct; /* NaN: no runs on a side; infinite: from 0 */
 	struct interval change_ci;
 	enum record_better better;

@@ -165,7 +165,7 @@ static int add_record(struct row_side *side, json_t *record)
 struct index {
 	json_t *by_key; /* of each row's first record: all of it */
 	json_t *by_rest; /* all but the parameters: arrays of numbers */
-	json_t *found; /* what came of a key with parameters and defaults, so that it is looked for once */
+	json_t *found; /* by key, parameters and defaults: what was looked for before */
 };
 
 static int index_add(json_t *index, const char *key, size_t row)

@@ -25,7 +25,7 @@ struct bench_result {
 	double ci_pct; /* half the mean's 95 % interval, in percent of it; NAN: not known */
 	struct bench_trigger trigger;
 	struct bench_notes notes;
-	struct cpuset allowed; /* what threads were placed on, in that order: see bench_run_cpus() */
+	struct cpuset allowed; /* that threads were placed on, see bench_run_cpus() */
 	struct noise noise; /* during the measured time */
 	bool have_noise;
 	double rt_limit_pct; /* percent of a CPU that real-time threads get; 100: no limit */
