@@ -134,8 +134,8 @@ static int run_once(struct crypto_ctx *ctx, const struct bpf_program *prog, uint
 }
 
 /*
- * The cipher did not take the length: finds out which one it takes, and says so. Its unit is that
- * of the first length that works.
+ * After a length that the cipher does not take: finds the first one that works, which is the
+ * cipher's unit, and refuses the option with it.
  */
 static int refuse_len(struct bench_run *run, struct crypto_ctx *ctx, int err)
 {
@@ -180,11 +180,13 @@ static int check_round_trip(struct bench_run *run)
 		return bench_failed(&run->err, err, "the kernel cannot encrypt and decrypt by %s",
 				    params->cipher);
 	if (memcmp(plain, back, params->len))
-		return bench_failed(&run->err, 0,
-				    "what the kernel encrypts by %s, it decrypts to something else",
-				    params->cipher);
+		return bench_failed(
+			&run->err, 0,
+			"bpf_crypto_decrypt() does not return what bpf_crypto_encrypt() "
+			"was given (%s)",
+			params->cipher);
 	if (!memcmp(plain, secret, params->len))
-		return bench_failed(&run->err, 0, "the kernel encrypts nothing by %s",
+		return bench_failed(&run->err, 0, "bpf_crypto_encrypt() changes nothing (%s)",
 				    params->cipher);
 	if (!encrypts(run))
 		memcpy(ctx->packet, secret, sizeof(secret));
@@ -229,9 +231,7 @@ static int create_context(struct bench_run *run)
 	}
 }
 
-/*
- * Tracing programs this user may load, or he would have been told; those that see packets as well?
- */
+/* May this user, who may load tracing programs, load one that sees packets as well? */
 static int check_rights(struct bench_err *err)
 {
 	/* r0 = 0; exit */
@@ -328,7 +328,8 @@ static int crypto_producer(struct bench_thread *t)
 					       "cannot run a tc program on request");
 		if (sum_slots(ctx, SLOT_DROPS) && !sum_slots(ctx, SLOT_HITS))
 			return bench_failed(&t->run->err, ctx->skel->bss->status,
-					    "each call of the kernel's function fails");
+					    "every call of bpf_crypto_%scrypt() fails",
+					    encrypts(t->run) ? "en" : "de");
 	}
 	return 0;
 }

@@ -3,9 +3,9 @@
  * lpm-trie-free: how long the kernel takes to free an LPM trie.
  *
  * A worker thread of the kernel frees a map after its last descriptor was closed. Programs at the
- * worker's tracepoints (progs/lpm_trie_free.bpf.c) take the time of our maps, and no one else's.
- * The producer fills a trie, closes it, and waits until it is gone: filling does not count, and
- * does not compete with the worker.
+ * worker's tracepoints (progs/lpm_trie_free.bpf.c) take the time of our maps, and of no others. The
+ * producer fills a trie, closes it, and waits until it is freed: filling does not count, and does
+ * not compete with the worker.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,6 +29,10 @@
 
 /* How long to wait, at the end of a run, for a map that is being freed. */
 #define LAST_FREE_NS (1000 * 1000 * 1000ULL)
+
+/* How long the kernel may take for a map at most: this, and some time for each entry. */
+#define FREE_LIMIT_NS	    (5000 * 1000 * 1000ULL)
+#define FREE_LIMIT_ENTRY_NS 10000
 
 /* Bounds of the sleep between two looks at whether a map is gone. */
 #define MIN_SLEEP_US 50
@@ -177,10 +181,12 @@ static uint64_t nr_freed(const struct free_ctx *ctx)
  * Closes the trie and waits until it is gone, or too long after the run is to end. It sleeps
  * meanwhile, each time for a part of what the last one took: the worker may be on this CPU.
  */
-static void close_trie(const struct bench_thread *t)
+static int close_trie(const struct bench_thread *t)
 {
+	const struct lpm_params *params = t->run->params;
+	const uint64_t limit_ns = FREE_LIMIT_NS + params->nr_entries * FREE_LIMIT_ENTRY_NS;
 	struct free_ctx *ctx = t->run->priv;
-	const uint64_t before = nr_freed(ctx);
+	const uint64_t before = nr_freed(ctx), closed_ns = now_ns();
 	uint64_t us = ctx->skel->bss->section_ns / 1000 / 16, stopped_ns = 0;
 
 	us = us < MIN_SLEEP_US ? MIN_SLEEP_US : us > MAX_SLEEP_US ? MAX_SLEEP_US : us;
@@ -190,16 +196,22 @@ static void close_trie(const struct bench_thread *t)
 	ctx->closed++;
 	while (nr_freed(ctx) == before) {
 		usleep(us);
+		if (now_ns() - closed_ns > limit_ns)
+			return bench_failed(&t->run->err, 0,
+					    "the kernel has not freed a trie %llu s after it was "
+					    "closed: does another process hold it?",
+					    (unsigned long long)limit_ns / 1000000000);
 		if (!bench_stopping(t))
 			continue;
 		if (!stopped_ns)
 			stopped_ns = now_ns();
 		if (now_ns() - stopped_ns > LAST_FREE_NS) {
 			ctx->unfinished++;
-			return;
+			return 0;
 		}
 	}
 	lpm_counts_add(&ctx->counts, nr_freed(ctx) - before, ctx->skel->bss->section_ns);
+	return 0;
 }
 
 static int free_producer(struct bench_thread *t)
@@ -207,8 +219,8 @@ static int free_producer(struct bench_thread *t)
 	int err = 0;
 
 	while (!err && !bench_stopping(t)) {
-		close_trie(t);
-		if (!bench_stopping(t))
+		err = close_trie(t);
+		if (!err && !bench_stopping(t))
 			err = make_trie(t->run, t);
 	}
 	return err;

@@ -9,8 +9,8 @@ about() {
 Usage: benchs/run_bench_lpm_trie.sh [OPTION...] [-- BENCH-OPTION...]
 
 Measure an LPM trie of 10000 entries, with one producer. The results published
-in 2025 are of random keys; the selftests' bench has since then taken them in
-order, which is easier on the caches.
+in 2025 are of random keys; since then the selftests' bench takes keys in order
+by default.
 END
 }
 

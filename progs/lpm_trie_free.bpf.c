@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * How long the kernel takes to free a map. A worker thread does it, some time after the last
- * descriptor was closed; all workers' work passes by here, and that of everybody's maps.
+ * descriptor was closed. The programs see all work of all workers, and maps of other processes.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
@@ -26,8 +26,8 @@ struct bpf_map {
 extern const void bpf_map_free_deferred __ksym __weak;
 
 /*
- * Name of the map that is looked for, in two words; 0: none. It is the only thing that is known of
- * a map here: its id has been taken away. User space chooses a random name for each map.
+ * Name of the map to be timed, in two words; 0: none. A map has nothing else here by which to know
+ * it: its id is gone by now. User space chooses a random name for each map.
  */
 __u64 wanted[BPF_OBJ_NAME_LEN / sizeof(__u64)];
 
