@@ -271,6 +271,17 @@ static json_t *opts_json(const struct opt *opts, size_t nr, size_t params_size)
 	return a;
 }
 
+/* Of the figure whose raw value, in ns, is the time that @f is divided by; NULL: it is all time. */
+static const char *section_of(const struct report *report, const struct figure *f)
+{
+	size_t i;
+
+	for (i = 0; f->in_section && i < report->nr_figures; i++)
+		if (report->figures[i].kind == FIGURE_SECTION)
+			return report->figures[i].name;
+	return NULL;
+}
+
 static json_t *figures_json(const struct report *report)
 {
 	json_t *a = json_array();
@@ -279,11 +290,12 @@ static json_t *figures_json(const struct report *report)
 	for (i = 0; i < report->nr_figures; i++) {
 		const struct figure *f = &report->figures[i];
 
-		json_array_append_new(a,
-				      json_pack("{s:s, s:s, s:s, s:s, s:b, s:s}", "name", f->name,
-						"unit", f->unit, "kind", figure_kind_name(f->kind),
-						"better", figure_better_name(f->better), "raw",
-						figure_is_raw(f), "help", f->help));
+		json_array_append_new(
+			a,
+			json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:s}", "name", f->name, "unit",
+				  f->unit, "kind", figure_kind_name(f->kind), "better",
+				  figure_better_name(f->better), "raw", figure_is_raw(f), "section",
+				  string_or_null(section_of(report, f)), "help", f->help));
 	}
 	return a;
 }
