@@ -96,10 +96,17 @@ static const struct lpm_kind *kind_of(const struct bench_run *run)
 
 /* ---- counts */
 
-void lpm_counts_init(struct lpm_counts *counts)
+struct lpm_counts *lpm_counts_alloc(size_t nr)
 {
-	memset(counts, 0, sizeof(*counts));
-	pthread_mutex_init(&counts->lock, NULL);
+	struct lpm_counts *counts = aligned_alloc(BENCH_CACHELINE, nr * sizeof(*counts));
+	size_t i;
+
+	if (!counts)
+		return NULL;
+	memset(counts, 0, nr * sizeof(*counts));
+	for (i = 0; i < nr; i++)
+		pthread_mutex_init(&counts[i].lock, NULL);
+	return counts;
 }
 
 void lpm_counts_add(struct lpm_counts *counts, uint64_t ops, uint64_t ns)
@@ -271,28 +278,40 @@ static int load(struct bench_run *run)
 	return err;
 }
 
-static struct lpm_ctx *new_ctx(struct bench_run *run)
+static int new_ctx(struct bench_run *run)
 {
-	const size_t size = run->cfg->producers * sizeof(struct lpm_counts);
 	struct lpm_ctx *ctx = bench_priv_alloc(run, sizeof(*ctx));
-	int i;
 
 	if (!ctx)
-		return NULL;
-	ctx->counts = aligned_alloc(BENCH_CACHELINE, size);
-	if (!ctx->counts) {
-		bench_failed(&run->err, ENOMEM, "cannot set up %s", run->bench->name);
-		return NULL;
-	}
-	for (i = 0; i < run->cfg->producers; i++)
-		lpm_counts_init(&ctx->counts[i]);
+		return -ENOMEM;
+	ctx->counts = lpm_counts_alloc(run->cfg->producers);
+	if (!ctx->counts)
+		return bench_failed(&run->err, ENOMEM, "cannot set up %s", run->bench->name);
 	ctx->ops_per_run = ops_per_run(run);
-	return ctx;
+	return 0;
 }
 
-static int load_only(struct bench_run *run)
+static void lpm_teardown(struct bench_run *run)
 {
-	return new_ctx(run) ? load(run) : -ENOMEM;
+	struct lpm_ctx *ctx = run->priv;
+
+	if (!ctx)
+		return;
+	lpm_trie_bpf__destroy(ctx->skel);
+	free(ctx->counts);
+	free(ctx);
+}
+
+/* To fill a trie of millions of entries takes too long for a probe. */
+static int lpm_probe(struct bench_run *run)
+{
+	int err;
+
+	err = new_ctx(run);
+	if (!err)
+		err = load(run);
+	lpm_teardown(run);
+	return err;
 }
 
 /*
@@ -325,7 +344,9 @@ static int lpm_setup(struct bench_run *run)
 
 	if (kind->has_trie)
 		bench_memory_available(lpm_trie_bytes(params_of(run)), NULL);
-	err = load_only(run);
+	err = new_ctx(run);
+	if (!err)
+		err = load(run);
 	ctx = run->priv;
 	if (!err && kind->changes)
 		err = find_noexist(run);
@@ -336,17 +357,6 @@ static int lpm_setup(struct bench_run *run)
 	if (!err)
 		snprintf(run->trigger.name, sizeof(run->trigger.name), "batch");
 	return err;
-}
-
-static void lpm_teardown(struct bench_run *run)
-{
-	struct lpm_ctx *ctx = run->priv;
-
-	if (!ctx)
-		return;
-	lpm_trie_bpf__destroy(ctx->skel);
-	free(ctx->counts);
-	free(ctx);
 }
 
 /* ---- producers */
@@ -570,7 +580,7 @@ static void change_conserve(struct bench_run *run, struct bench_conservation *c)
 		.report = report_,                                                   \
 		.data = &(const struct lpm_kind){ .prog = "lpm_" #op, __VA_ARGS__ }, \
 		.check = check_,                                                     \
-		.probe = load_only,                                                  \
+		.probe = lpm_probe,                                                  \
 		.setup = lpm_setup,                                                  \
 		.teardown = lpm_teardown,                                            \
 		.producer = producer_,                                               \

@@ -33,7 +33,8 @@ struct lpm_counts {
 	uint64_t section_ns;
 } __attribute__((aligned(BENCH_CACHELINE)));
 
-void lpm_counts_init(struct lpm_counts *counts);
+/* @nr zeroed ones, to be freed by free(); NULL: no memory. */
+struct lpm_counts *lpm_counts_alloc(size_t nr);
 
 /* @ops more, which took @ns, by one run of the program. */
 void lpm_counts_add(struct lpm_counts *counts, uint64_t ops, uint64_t ns);
