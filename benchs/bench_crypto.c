@@ -111,6 +111,7 @@ static int run_once(struct crypto_ctx *ctx, const struct bpf_program *prog, uint
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = data, .data_size_in = packet_len(len));
 	const uint32_t zero = 0;
+	const uint32_t nr_cpus = libbpf_num_possible_cpus();
 	char *results;
 	int err;
 
@@ -123,7 +124,10 @@ static int run_once(struct crypto_ctx *ctx, const struct bpf_program *prog, uint
 		return abs(err);
 	if (ctx->skel->bss->status)
 		return ctx->skel->bss->status;
-	results = calloc(libbpf_num_possible_cpus(), CRYPTO_MAX_LEN);
+	/* The kernel leaves out numbers that no CPU can have. */
+	if (ctx->skel->bss->last_cpu >= nr_cpus)
+		return ERANGE;
+	results = calloc(nr_cpus, CRYPTO_MAX_LEN);
 	if (!results)
 		return ENOMEM;
 	err = bpf_map_lookup_elem(bpf_map__fd(ctx->skel->maps.results), &zero, results);
