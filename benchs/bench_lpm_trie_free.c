@@ -133,16 +133,17 @@ static int fill_batch(struct bench_run *run, uint32_t first)
 	const struct lpm_params *params = run->params;
 	struct free_ctx *ctx = run->priv;
 	struct lpm_key keys[FILL_BATCH];
-	uint32_t values[FILL_BATCH], nr;
+	uint32_t values[FILL_BATCH], nr, done;
 	int err;
 
 	for (nr = 0; nr < FILL_BATCH && first + nr < params->nr_entries; nr++) {
 		keys[nr] = lpm_key(&ctx->keys, first + nr);
 		values[nr] = first + nr;
 	}
-	/* Interrupted by a signal, it has not done all: what it has done is then done again. */
+	/* After a signal it begins anew: the keys that are there already do no harm. */
 	do {
-		err = bpf_map_update_batch(ctx->map_fd, keys, values, &nr, &opts);
+		done = nr;
+		err = bpf_map_update_batch(ctx->map_fd, keys, values, &done, &opts);
 	} while (err == -EINTR);
 	if (err == -EINVAL || err == -ENOTSUPP || err == -EOPNOTSUPP)
 		return bench_unavailable(&run->err, "this kernel has no batched updates of LPM "
