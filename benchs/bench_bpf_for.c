@@ -53,22 +53,6 @@ static uint32_t loops_per_trigger(const struct bpf_for_params *params)
 	return loops < NR_CALLS ? loops : NR_CALLS;
 }
 
-/* Each turn calls a kernel function, or the verifier has put instructions in its place. */
-static void report_construct(struct bench_run *run, int prog_fd)
-{
-	struct bench_trigger *trigger = &run->trigger;
-
-	trigger->verb = "driven by";
-	snprintf(trigger->name, sizeof(trigger->name), "batch");
-	if (xlated_calls(prog_fd, XLATED_KFUNC) != 1)
-		return;
-	snprintf(trigger->fallback, sizeof(trigger->fallback),
-		 "each turn calls bpf_iter_num_next(), which Linux 7.3 and newer inline");
-	snprintf(trigger->reasons, sizeof(trigger->reasons),
-		 "the verifier left the calls of bpf_iter_num_new(), _next() and _destroy() in the "
-		 "program; that of Linux 7.3 and newer puts instructions in their place");
-}
-
 static int bpf_for_setup(struct bench_run *run)
 {
 	const struct bpf_for_params *params = run->params;
@@ -100,7 +84,10 @@ static int bpf_for_setup(struct bench_run *run)
 	if (err)
 		return err;
 	ctx->prog_fd = bpf_program__fd(ctx->skel->progs.call_bpf_for);
-	report_construct(run, ctx->prog_fd);
+	snprintf(run->trigger.name, sizeof(run->trigger.name), "batch");
+	if (xlated_calls(ctx->prog_fd, XLATED_KFUNC) == 1)
+		bench_note(run, "each turn calls bpf_iter_num_next(), which Linux 7.3 and newer "
+				"inline");
 	return 0;
 }
 

@@ -64,22 +64,6 @@ static uint32_t calls_per_trigger(const struct bpf_loop_params *params)
 	return calls < NR_CALLS ? calls : NR_CALLS;
 }
 
-/* The loop is in the helper, or the verifier has put one into the program. */
-static void report_construct(struct bench_run *run, int prog_fd)
-{
-	struct bench_trigger *trigger = &run->trigger;
-
-	trigger->verb = "driven by";
-	snprintf(trigger->name, sizeof(trigger->name), "batch");
-	if (xlated_calls(prog_fd, XLATED_HELPER) != 1)
-		return;
-	snprintf(trigger->fallback, sizeof(trigger->fallback),
-		 "the loop is in the helper bpf_loop(), which Linux 5.19 and newer inline");
-	snprintf(trigger->reasons, sizeof(trigger->reasons),
-		 "the verifier left the call of bpf_loop() in the program; that of Linux 5.19 and "
-		 "newer puts a loop in its place");
-}
-
 static int bpf_loop_setup(struct bench_run *run)
 {
 	const struct bpf_loop_params *params = run->params;
@@ -106,7 +90,10 @@ static int bpf_loop_setup(struct bench_run *run)
 	if (err)
 		return err;
 	ctx->prog_fd = bpf_program__fd(ctx->skel->progs.call_bpf_loop);
-	report_construct(run, ctx->prog_fd);
+	snprintf(run->trigger.name, sizeof(run->trigger.name), "batch");
+	if (xlated_calls(ctx->prog_fd, XLATED_HELPER) == 1)
+		bench_note(run, "the loop is in the helper bpf_loop(), which Linux 5.19 and newer "
+				"inline");
 	return 0;
 }
 

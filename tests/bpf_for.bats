@@ -84,7 +84,7 @@ best() {
 	kill "$pid"
 	finish
 	if ((calls)); then
-		error_line 'bench: note: driven by batch (each turn calls bpf_iter_num_next()*'
+		error_line 'bench: note: each turn calls bpf_iter_num_next(), which Linux 7.3 and newer inline'
 	else
 		no_error_line '*bpf_iter_num_next*'
 	fi
