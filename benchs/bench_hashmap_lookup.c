@@ -19,7 +19,7 @@
 #include "progs/hashmap_lookup.h"
 #include "hashmap_lookup.skel.h"
 
-/* A CPU that runs a batch does nothing else meanwhile (preemption is off): so it shall be short. */
+/* Counted when a run ends, during which a CPU may do little else: so it is short. */
 #define BATCH_NS    (250 * 1000)
 #define MAX_LOOKUPS (512 * LOOKUP_CHUNK) /* in one run */
 
@@ -203,11 +203,8 @@ static int lookup_check(struct bench_run *run)
 static int lookup_probe(struct bench_run *run)
 {
 	struct hashmap_spec spec = make_spec(run);
-	int err, type;
+	int type;
 
-	err = bench_probe_prog_run(&run->err);
-	if (err)
-		return err;
 	spec.max_entries = 1;
 	return hashmap_probe(run, &spec, &type);
 }
@@ -336,7 +333,6 @@ static int load(struct bench_run *run, struct lookup_ctx *ctx, int type)
 {
 	const struct lookup_params *params = run->params;
 	const struct hashmap_spec spec = make_spec(run);
-	struct bpf_program *prog;
 	struct bpf_map *hash;
 	int err;
 
@@ -351,11 +347,9 @@ static int load(struct bench_run *run, struct lookup_ctx *ctx, int type)
 	bpf_map__set_max_entries(hash, spec.max_entries);
 	bpf_map__set_map_flags(hash, spec.flags);
 	bpf_map__set_max_entries(ctx->skel->maps.keys, run->cfg->producers);
-	prog = spec.resizable ? ctx->skel->progs.rhashmap_lookup : ctx->skel->progs.hashmap_lookup;
-	bpf_program__set_autoload(prog, true);
 	err = bench_load(run, ctx->skel->skeleton);
 	if (!err)
-		ctx->prog_fd = bpf_program__fd(prog);
+		ctx->prog_fd = bpf_program__fd(ctx->skel->progs.hashmap_lookup);
 	return err;
 }
 
@@ -400,26 +394,19 @@ static void lookup_teardown(struct bench_run *run)
 
 /* ---- the run */
 
-static int run_prog(const struct lookup_ctx *ctx, uint64_t first, int producer, int *misses)
-{
-	struct lookup_args args = { .first = first, .producer = producer };
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &args, .ctx_size_in = sizeof(args));
-	int err;
-
-	err = bpf_prog_test_run_opts(ctx->prog_fd, &opts);
-	*misses = opts.retval;
-	return err ? err : *misses < 0 ? *misses : 0;
-}
-
 static int lookup_producer(struct bench_thread *t)
 {
 	const struct lookup_params *params = t->run->params;
 	struct lookup_ctx *ctx = t->run->priv;
 	uint64_t next = params->nr_entries / t->run->cfg->producers * t->idx;
+	uint32_t ret;
 	int err, misses;
 
 	while (!bench_stopping(t)) {
-		err = run_prog(ctx, next, t->idx, &misses);
+		err = hashmap_run(ctx->prog_fd, next, t->idx, &ret);
+		misses = ret;
+		if (!err && misses < 0)
+			err = misses;
 		if (err)
 			return bench_bpf_error(&t->run->err, err, "cannot run the program");
 		next = (next + ctx->per_run) % params->nr_entries;
@@ -481,7 +468,7 @@ static void lookup_conserve(struct bench_run *run, struct bench_conservation *c)
 		.conserve = lookup_conserve,               \
 	}
 
-LOOKUP_BENCH(hashmap_lookup, "bpf-hashmap-lookup", "Linux 5.10 or newer",
+LOOKUP_BENCH(hashmap_lookup, "bpf-hashmap-lookup", "Linux 5.6 or newer",
 	     "lookups in a hash map of the keys that it has", false);
 
 LOOKUP_BENCH(rhashmap_lookup, "bpf-rhashmap-lookup", "Linux 7.2 or newer",

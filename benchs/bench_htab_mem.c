@@ -137,10 +137,9 @@ static int htab_mem_check(struct bench_run *run)
 static int htab_mem_probe(struct bench_run *run)
 {
 	const struct hashmap_spec spec = make_spec(run);
-	int err, type;
+	int type;
 
-	err = bench_probe_prog_run(&run->err);
-	return err ? err : hashmap_probe(run, &spec, &type);
+	return hashmap_probe(run, &spec, &type);
 }
 
 /* ---- the map, and what is charged for it */
@@ -213,19 +212,15 @@ static int read_memlock(const struct htab_mem_ctx *ctx, uint64_t *bytes)
 static int make_map(struct bench_run *run, struct htab_mem_ctx *ctx, int type)
 {
 	struct creation creation = { .spec = make_spec(run), .type = type };
-	struct bench_trigger *trigger = &run->trigger;
 	char why[96];
 	int ret;
 
-	trigger->verb = "driven by";
-	snprintf(trigger->name, sizeof(trigger->name), "batch");
+	snprintf(run->trigger.name, sizeof(run->trigger.name), "batch");
 	ret = create_in_memcg(ctx, &creation, why, sizeof(why));
 	if (ret == 1) {
 		ctx->map_fd = create_map(&creation);
 		ret = ctx->map_fd < 0 ? ctx->map_fd : 0;
-		snprintf(trigger->fallback, sizeof(trigger->fallback),
-			 "memory as the kernel estimates it, memlock in fdinfo: %s", why);
-		snprintf(trigger->reasons, sizeof(trigger->reasons), "%s", trigger->fallback);
+		bench_note(run, "memory is the kernel's estimate (memlock in fdinfo): %s", why);
 	}
 	if (ret)
 		return bench_bpf_error(&run->err, ret, "cannot create the hash map");
@@ -258,17 +253,14 @@ static void read_memory(struct htab_mem_ctx *ctx, uint64_t *now, uint64_t *peak)
 static struct bpf_program *program(const struct bench_run *run, enum use_case use_case, bool add)
 {
 	const struct htab_mem_ctx *ctx = run->priv;
-	const bool r = is_resizable(run);
 
 	switch (use_case) {
 	case OVERWRITE:
-		return r ? ctx->skel->progs.rhtab_overwrite : ctx->skel->progs.htab_overwrite;
+		return ctx->skel->progs.overwrite;
 	case ADD_DEL:
-		return r ? ctx->skel->progs.rhtab_add_del : ctx->skel->progs.htab_add_del;
+		return ctx->skel->progs.add_del;
 	default:
-		if (add)
-			return r ? ctx->skel->progs.rhtab_add : ctx->skel->progs.htab_add;
-		return r ? ctx->skel->progs.rhtab_del : ctx->skel->progs.htab_del;
+		return add ? ctx->skel->progs.add : ctx->skel->progs.del;
 	}
 }
 
@@ -306,9 +298,7 @@ static int htab_mem_setup(struct bench_run *run)
 		return bench_failed(&run->err, ENOMEM, "cannot set up %s", run->bench->name);
 	memset(ctx->counts, 0, nr * sizeof(*ctx->counts));
 	memset(ctx->pairs, 0, nr * sizeof(*ctx->pairs));
-	err = bench_probe_prog_run(&run->err);
-	if (!err)
-		err = hashmap_probe(run, &spec, &type);
+	err = hashmap_probe(run, &spec, &type);
 	if (!err)
 		err = make_map(run, ctx, type);
 	return err ? err : load(run, ctx);
@@ -336,22 +326,25 @@ static void add_to(uint64_t *count, uint64_t n)
 	__atomic_store_n(count, *count + n, __ATOMIC_RELAXED);
 }
 
+/* Keys of a producer: every @step th from @first on, HTAB_MEM_BATCH of them. */
+struct keys {
+	uint32_t first, step;
+};
+
 /* Runs @prog once, for so many batches of updates and of deletes. Returns 0 or -errno. */
-static int run_prog(struct bench_thread *t, int prog_fd, const struct htab_mem_args *keys,
-		    uint32_t updates, uint32_t deletes)
+static int run_prog(struct bench_thread *t, int prog_fd, const struct keys *keys, uint32_t updates,
+		    uint32_t deletes)
 {
 	struct htab_mem_ctx *ctx = t->run->priv;
 	struct htab_mem_counts *counts = &ctx->counts[t->idx];
-	struct htab_mem_args args = *keys;
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &args, .ctx_size_in = sizeof(args));
-	uint32_t no_updates, no_deletes;
+	uint32_t no_updates, no_deletes, ret;
 	int err;
 
-	err = bpf_prog_test_run_opts(prog_fd, &opts);
+	err = hashmap_run(prog_fd, keys->first, keys->step, &ret);
 	if (err)
 		return bench_bpf_error(&t->run->err, err, "cannot run the program");
-	no_updates = HTAB_MEM_UPDATES(opts.retval);
-	no_deletes = HTAB_MEM_DELETES(opts.retval);
+	no_updates = HTAB_MEM_UPDATES(ret);
+	no_deletes = HTAB_MEM_DELETES(ret);
 	add_to(&counts->updates, updates * HTAB_MEM_BATCH - no_updates);
 	add_to(&counts->deletes, deletes * HTAB_MEM_BATCH - no_deletes);
 	add_to(&counts->refused, no_updates + no_deletes);
@@ -363,7 +356,7 @@ static int run_prog(struct bench_thread *t, int prog_fd, const struct htab_mem_a
 static int work_alone(struct bench_thread *t)
 {
 	const struct htab_mem_params *params = t->run->params;
-	const struct htab_mem_args keys = { .first = t->idx, .step = t->run->cfg->producers };
+	const struct keys keys = { .first = t->idx, .step = t->run->cfg->producers };
 	int prog_fd = bpf_program__fd(program(t->run, params->use_case, true)), err = 0;
 	uint32_t deletes = params->use_case == ADD_DEL ? BATCHES_PER_RUN : 0;
 
@@ -406,8 +399,7 @@ static int work_in_pair(struct bench_thread *t)
 	struct htab_mem_ctx *ctx = t->run->priv;
 	const bool adds = t->idx % 2 == 0;
 	const enum turn mine = adds ? TURN_ADD : TURN_DEL;
-	const struct htab_mem_args keys = { .first = t->idx / 2,
-					    .step = t->run->cfg->producers / 2 };
+	const struct keys keys = { .first = t->idx / 2, .step = t->run->cfg->producers / 2 };
 	int prog_fd = bpf_program__fd(program(t->run, ADD_DEL_ON_DIFF_CPU, adds)), err = 0;
 	struct pair *pair = &ctx->pairs[t->idx / 2];
 
@@ -592,7 +584,7 @@ static void htab_mem_conserve(struct bench_run *run, struct bench_conservation *
 		.conserve = htab_mem_conserve,               \
 	}
 
-HTAB_MEM_BENCH(htab_mem, "htab-mem", "Linux 5.10 or newer",
+HTAB_MEM_BENCH(htab_mem, "htab-mem", "Linux 5.6 or newer",
 	       "batches of 64 updates or deletes of a hash map, and the memory that it holds",
 	       false);
 

@@ -8,8 +8,56 @@
 
 #include "bench.h"
 #include "benchs/hashmaps.h"
+#include "progs/hashmaps.h"
 
 #define MAX_KEY_SIZE 1024
+
+/* The shortest packet that every kernel takes: more than an Ethernet header. */
+#define PACKET_SIZE 64
+
+int hashmap_run(int prog_fd, uint32_t arg_0, uint32_t arg_1, uint32_t *ret)
+{
+	static const char packet[PACKET_SIZE];
+	struct __sk_buff skb = {};
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = packet, .data_size_in = sizeof(packet),
+		    .ctx_in = &skb, .ctx_size_in = sizeof(skb));
+	int err;
+
+	skb.cb[HASHMAP_ARG_0] = arg_0;
+	skb.cb[HASHMAP_ARG_1] = arg_1;
+	err = bpf_prog_test_run_opts(prog_fd, &opts);
+	*ret = opts.retval;
+	return err;
+}
+
+/* r0 = the second argument; exit */
+static const struct bpf_insn return_arg_1[] = {
+	{ .code = BPF_LDX | BPF_W | BPF_MEM,
+	  .dst_reg = BPF_REG_0,
+	  .src_reg = BPF_REG_1,
+	  .off = offsetof(struct __sk_buff, cb[HASHMAP_ARG_1]) },
+	{ .code = BPF_JMP | BPF_EXIT },
+};
+
+static int probe_run(struct bench_err *err)
+{
+	uint32_t answer = 0;
+	int fd, ret;
+
+	fd = bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, NULL, "GPL", return_arg_1,
+			   ARRAY_SIZE(return_arg_1), NULL);
+	if (fd < 0)
+		return bench_bpf_error(err, fd, "cannot load a socket filter program");
+	ret = hashmap_run(fd, 1, 4711, &answer);
+	close(fd);
+	if (ret == -EPERM)
+		return bench_bpf_error(err, ret, "cannot run a socket filter program on request");
+	if (ret || answer != 4711)
+		return bench_unavailable(err, "this kernel cannot run a socket filter program with "
+					      "arguments (BPF_PROG_TEST_RUN): requires Linux 5.2 "
+					      "or newer");
+	return 0;
+}
 
 static int create(int type, const struct hashmap_spec *spec)
 {
@@ -47,7 +95,6 @@ static int map_type_by_name(const char *name)
 
 static int probe_resizable(struct bench_run *run, const struct hashmap_spec *spec, int *type)
 {
-	struct hashmap_spec plain = *spec;
 	int fd, other;
 
 	if (!hook_has_btf())
@@ -61,7 +108,7 @@ static int probe_resizable(struct bench_run *run, const struct hashmap_spec *spe
 		return 0;
 	}
 	/* EINVAL is the answer to an unknown type, and to sizes or flags that it refuses. */
-	other = create(BPF_MAP_TYPE_HASH, &plain);
+	other = create(BPF_MAP_TYPE_HASH, spec);
 	if (other >= 0)
 		close(other);
 	if (fd == -EINVAL && other >= 0)
@@ -71,8 +118,11 @@ static int probe_resizable(struct bench_run *run, const struct hashmap_spec *spe
 
 int hashmap_probe(struct bench_run *run, const struct hashmap_spec *spec, int *type)
 {
-	int fd;
+	int fd, err;
 
+	err = probe_run(&run->err);
+	if (err)
+		return err;
 	if (spec->resizable)
 		return probe_resizable(run, spec, type);
 	*type = BPF_MAP_TYPE_HASH;

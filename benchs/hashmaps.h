@@ -17,10 +17,16 @@ struct hashmap_spec {
 };
 
 /*
- * Finds out whether this kernel can create such a map, by creating one. Its type goes to @type
- * (bpf_map__set_type()). Returns 0, or -errno after bench_unavailable() and its like.
+ * Finds out by trying whether this kernel can create such a map and run programs on it. Its type
+ * goes to @type (bpf_map__set_type()). Returns 0, or -errno after bench_unavailable() and its like.
  */
 int hashmap_probe(struct bench_run *run, const struct hashmap_spec *spec, int *type);
+
+/*
+ * Runs a program on a map once on this CPU, with these arguments (progs/hashmaps.h). What it
+ * returned goes to @ret. Returns 0 or -errno.
+ */
+int hashmap_run(int prog_fd, uint32_t arg_0, uint32_t arg_1, uint32_t *ret);
 
 /* About the bytes that such a map has with @nr entries (preallocated: with any number). */
 uint64_t hashmap_bytes(const struct hashmap_spec *spec, uint64_t nr);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tries to insert a key into a hash map that is full. Run by BPF_PROG_TEST_RUN, with struct
- * full_update_args as the arguments; returns how many attempts the kernel did not refuse for that
- * reason (E2BIG).
+ * Tries to insert a key into a hash map that is full. Run by BPF_PROG_TEST_RUN, see
+ * hashmaps.h, with that key as the argument; returns how many attempts the kernel did not refuse
+ * for that reason (E2BIG).
  */
 #include <linux/bpf.h>
 #include <linux/errno.h>
 #include <bpf/bpf_helpers.h>
 
 #include "hashmap_full_update.h"
+#include "hashmaps.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -41,25 +42,13 @@ __attribute__((noinline)) int update_chunk(__u32 key)
 	return others;
 }
 
-static __always_inline int full_update(__u32 key)
+SEC("socket")
+int hashmap_full_update(struct __sk_buff *skb)
 {
+	__u32 key = skb->cb[HASHMAP_ARG_0], i;
 	int others = 0;
-	__u32 i;
 
 	for (i = 0; i < nr_chunks; i++)
 		others += update_chunk(key);
 	return others;
-}
-
-SEC("?raw_tp")
-int hashmap_full_update(struct bpf_raw_tracepoint_args *ctx)
-{
-	return full_update(ctx->args[0]);
-}
-
-/* The kernel lets no program for tracing use a resizable hash map. */
-SEC("?syscall")
-int rhashmap_full_update(struct full_update_args *args)
-{
-	return full_update(args->key);
 }

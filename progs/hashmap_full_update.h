@@ -3,14 +3,7 @@
 #ifndef PROGS_HASHMAP_FULL_UPDATE_H
 #define PROGS_HASHMAP_FULL_UPDATE_H
 
-#include <linux/types.h>
-
 #define FULL_UPDATE_ENTRIES 1000
 #define FULL_UPDATE_CHUNK   64 /* attempts; a run makes so many, a number of times */
-
-/* Arguments of a program. */
-struct full_update_args {
-	__u64 key; /* that the map does not have */
-};
 
 #endif /* PROGS_HASHMAP_FULL_UPDATE_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Looks up the keys of a hash map in a row, from one on, and after the last the first again. Run by
- * BPF_PROG_TEST_RUN, with struct lookup_args as the arguments; returns how many keys were not
- * found, or a negative errno.
+ * BPF_PROG_TEST_RUN, see hashmaps.h; the arguments are the number of the first key, and that of the
+ * producer. Returns how many keys were not found, or a negative errno.
  *
  * Loops are in functions that are neither static nor inlined: the verifier looks at such a function
  * once, by itself, and not again at each call.
@@ -12,6 +12,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "hashmap_lookup.h"
+#include "hashmaps.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -65,8 +66,10 @@ __attribute__((noinline)) int lookup_chunk(__u32 index, __u32 nr, __u32 producer
 	return misses;
 }
 
-static __always_inline int lookup(__u32 index, __u32 producer)
+SEC("socket")
+int hashmap_lookup(struct __sk_buff *skb)
 {
+	__u32 index = skb->cb[HASHMAP_ARG_0], producer = skb->cb[HASHMAP_ARG_1];
 	__u32 done, misses = 0;
 	int ret;
 
@@ -78,17 +81,4 @@ static __always_inline int lookup(__u32 index, __u32 producer)
 		index = (index + LOOKUP_CHUNK) % nr_entries;
 	}
 	return misses;
-}
-
-SEC("?raw_tp")
-int hashmap_lookup(struct bpf_raw_tracepoint_args *ctx)
-{
-	return lookup(ctx->args[0], ctx->args[1]);
-}
-
-/* The kernel lets no program for tracing use a resizable hash map. */
-SEC("?syscall")
-int rhashmap_lookup(struct lookup_args *args)
-{
-	return lookup(args->first, args->producer);
 }

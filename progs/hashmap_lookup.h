@@ -3,15 +3,7 @@
 #ifndef PROGS_HASHMAP_LOOKUP_H
 #define PROGS_HASHMAP_LOOKUP_H
 
-#include <linux/types.h>
-
 #define LOOKUP_MAX_KEY_SIZE 1024
 #define LOOKUP_CHUNK	    64 /* lookups that one function makes, at most */
-
-/* Arguments of a program. */
-struct lookup_args {
-	__u64 first; /* number of the key to begin with */
-	__u64 producer; /* whose run it is */
-};
 
 #endif /* PROGS_HASHMAP_LOOKUP_H */

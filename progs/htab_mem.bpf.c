@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Updates and deletes of a hash map. Run by BPF_PROG_TEST_RUN, with struct htab_mem_args as the
- * arguments; return what failed, see HTAB_MEM_RESULT().
+ * Updates and deletes of a hash map. Run by BPF_PROG_TEST_RUN, see hashmaps.h; return what failed,
+ * see HTAB_MEM_RESULT().
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
+#include "hashmaps.h"
 #include "htab_mem.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -46,51 +47,40 @@ __attribute__((noinline)) int delete_batch(__u32 key, __u32 step)
 	return failed;
 }
 
-static __always_inline int do_overwrite(__u32 first, __u32 step)
+/* The first key, and the distance to the next one. */
+#define FIRST(skb) ((skb)->cb[HASHMAP_ARG_0])
+#define STEP(skb)  ((skb)->cb[HASHMAP_ARG_1])
+
+SEC("?socket")
+int overwrite(struct __sk_buff *skb)
 {
 	__u32 failed = 0, i;
 
 	for (i = 0; i < nr_batches; i++)
-		failed += update_batch(first, step, BPF_ANY);
+		failed += update_batch(FIRST(skb), STEP(skb), BPF_ANY);
 	return HTAB_MEM_RESULT(failed, 0);
 }
 
-static __always_inline int do_add_del(__u32 first, __u32 step)
+SEC("?socket")
+int add_del(struct __sk_buff *skb)
 {
 	__u32 updates = 0, deletes = 0, i;
 
 	for (i = 0; i < nr_batches; i++) {
-		updates += update_batch(first, step, BPF_NOEXIST);
-		deletes += delete_batch(first, step);
+		updates += update_batch(FIRST(skb), STEP(skb), BPF_NOEXIST);
+		deletes += delete_batch(FIRST(skb), STEP(skb));
 	}
 	return HTAB_MEM_RESULT(updates, deletes);
 }
 
-static __always_inline int do_add(__u32 first, __u32 step)
+SEC("?socket")
+int add(struct __sk_buff *skb)
 {
-	return HTAB_MEM_RESULT(update_batch(first, step, BPF_NOEXIST), 0);
+	return HTAB_MEM_RESULT(update_batch(FIRST(skb), STEP(skb), BPF_NOEXIST), 0);
 }
 
-static __always_inline int do_del(__u32 first, __u32 step)
+SEC("?socket")
+int del(struct __sk_buff *skb)
 {
-	return HTAB_MEM_RESULT(0, delete_batch(first, step));
+	return HTAB_MEM_RESULT(0, delete_batch(FIRST(skb), STEP(skb)));
 }
-
-/* The kernel lets no program for tracing use a resizable hash map: syscall programs do. */
-#define HTAB_MEM_PROGS(name)                                  \
-	SEC("?raw_tp")                                        \
-	int htab_##name(struct bpf_raw_tracepoint_args *ctx)  \
-	{                                                     \
-		return do_##name(ctx->args[0], ctx->args[1]); \
-	}                                                     \
-                                                              \
-	SEC("?syscall")                                       \
-	int rhtab_##name(struct htab_mem_args *args)          \
-	{                                                     \
-		return do_##name(args->first, args->step);    \
-	}
-
-HTAB_MEM_PROGS(overwrite)
-HTAB_MEM_PROGS(add_del)
-HTAB_MEM_PROGS(add)
-HTAB_MEM_PROGS(del)

@@ -3,16 +3,8 @@
 #ifndef PROGS_HTAB_MEM_H
 #define PROGS_HTAB_MEM_H
 
-#include <linux/types.h>
-
 #define HTAB_MEM_BATCH		64 /* keys, and operations of one batch */
 #define HTAB_MEM_MAX_VALUE_SIZE 4096
-
-/* Arguments of a program: keys @first, @first + @step, ..., HTAB_MEM_BATCH of them. */
-struct htab_mem_args {
-	__u64 first;
-	__u64 step;
-};
 
 /* What a program returns: failed updates, and failed deletes, each below 65536. */
 #define HTAB_MEM_RESULT(updates, deletes) ((updates) | (deletes) << 16)

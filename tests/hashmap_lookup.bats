@@ -10,7 +10,7 @@ setup_file() {
 	UNAVAILABLE=
 	((status == 0)) || UNAVAILABLE=$(sed 's/^bench: bpf-hashmap-lookup: unavailable: //' "$ERR")
 	case $UNAVAILABLE in
-	'' | 'this kernel cannot run a raw_tp program on request '*) ;;
+	'' | 'this kernel cannot run a socket filter program with arguments '*) ;;
 	*) return 1 ;;
 	esac
 	export UNAVAILABLE

@@ -15,7 +15,7 @@ setup_file() {
 	UNAVAILABLE=
 	((status == 0)) || UNAVAILABLE=$(sed 's/^bench: htab-mem: unavailable: //' "$ERR")
 	case $UNAVAILABLE in
-	'' | 'this kernel cannot run a raw_tp program on request '*) ;;
+	'' | 'this kernel cannot run a socket filter program with arguments '*) ;;
 	*) return 1 ;;
 	esac
 	export UNAVAILABLE
@@ -149,7 +149,7 @@ memory() {
 	bench_by unshare -m sh -c 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"' - \
 		-- -w0 -d1 htab-mem --preallocated
 	exits 0
-	error_line 'bench: note: driven by batch (memory as the kernel estimates it, memlock in fdinfo: no cgroup with a memory controller)*'
+	error_line "bench: note: memory is the kernel's estimate (memlock in fdinfo): no cgroup with a memory controller"
 	calc 'm > 0.5 && m < 2' m="$(memory | cut -d ' ' -f 1)"
 }
 
