@@ -158,35 +158,61 @@ static int create_map(void *arg)
 			      creation->spec.value_size, creation->spec.max_entries, &opts);
 }
 
+#define TRIAL_BYTES (1 << 20)
+
+static int create_trial_map(void *arg)
+{
+	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "trial", sizeof(uint32_t), TRIAL_BYTES, 1, NULL);
+}
+
+/*
+ * Does this kernel charge maps to cgroups? Before Linux 5.11 it does not, nor with
+ * cgroup.memory=nokmem; but small allocations on the way have whole pages charged in advance.
+ * Returns 1 or 0, or -errno.
+ */
+static int charges_maps(void)
+{
+	uint64_t before, after;
+	struct memcg *memcg;
+	int err, fd = -1;
+
+	err = memcg_create(&memcg);
+	if (!err)
+		err = memcg_usage(memcg, &before);
+	if (!err)
+		err = memcg_call(memcg, create_trial_map, NULL, &fd);
+	if (!err)
+		err = memcg_usage(memcg, &after);
+	if (fd >= 0)
+		close(fd);
+	memcg_destroy(memcg);
+	return err ? err : fd < 0 ? fd : after >= before + TRIAL_BYTES;
+}
+
 /* By the cgroup, where that is possible. Returns 0, -errno of the map, or 1 with the reason. */
 static int create_in_memcg(struct htab_mem_ctx *ctx, struct creation *creation, char *why,
 			   size_t size)
 {
-	uint64_t now = 0;
-	int err;
+	int err = charges_maps();
 
-	err = memcg_create(&ctx->memcg);
+	if (!err) {
+		snprintf(why, size, "this kernel charges no map to a cgroup");
+		return 1;
+	}
+	if (err > 0)
+		err = memcg_create(&ctx->memcg);
 	if (!err)
 		err = memcg_usage(ctx->memcg, &ctx->base);
 	if (!err)
 		err = memcg_call(ctx->memcg, create_map, creation, &ctx->map_fd);
-	if (!err && ctx->map_fd < 0)
-		return ctx->map_fd;
 	if (!err)
-		err = memcg_usage(ctx->memcg, &now);
-	if (!err && now > ctx->base)
-		return 0;
+		return ctx->map_fd < 0 ? ctx->map_fd : 0;
 	if (err == -ENOENT)
 		snprintf(why, size, "no cgroup with a memory controller");
-	else if (err)
-		snprintf(why, size, "no cgroup of its own: %s", why_errno(err));
 	else
-		snprintf(why, size, "this kernel charges no map to a cgroup");
+		snprintf(why, size, "no cgroup of its own: %s", why_errno(err));
 	memcg_destroy(ctx->memcg);
 	ctx->memcg = NULL;
-	if (ctx->map_fd >= 0)
-		close(ctx->map_fd);
-	ctx->map_fd = -1;
 	return 1;
 }
 
