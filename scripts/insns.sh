@@ -48,7 +48,7 @@ END
 
 # What each command line is measured by. Samples of 100 ms: 10^8 instructions. It ends as soon as
 # they agree.
-measure=(-q -w1 -d4 --precision 0.1 --interval 100)
+measure=(-w1 -d4 --precision 0.1 --interval 100)
 # Percent, above which a figure is not called exact
 exact=0.1
 
@@ -178,14 +178,15 @@ fi
 # are the same each time, since what is done with strings on the stack depends on them.
 #
 # Standard output is the plugin's: see scripts/plugin/insns.c. Symbols of BPF programs are taken
-# when bench has started its threads: all is loaded then, and nothing measured yet. That takes the
-# kernel 0.3 s, in which bench stands still, and no longer than the warm-up. They are the last ones.
+# when bench says that it starts: all is loaded and attached then, and nothing measured yet. That takes
+# the kernel 0.3 s, of the warm-up, in which bench stands still. They are the last ones.
 # shellcheck disable=SC2016
 guest='set -f
-profile=$1 measure=$2
+profile=$1 measure=$2 quiet=-q
 shift 2
 echo 0 >/proc/sys/kernel/randomize_va_space
 if $profile; then
+	quiet=
 	echo 0 >/proc/sys/kernel/kptr_restrict
 	awk '\''$3 ~ /^(asm_sysvec_.*|asm_common_interrupt|el[01](h_64|t_64)?_irq)$/ { print "irq", $1 }
 		$3 ~ /^(__switch_to_asm|cpu_switch_to)$/ { print "switch", $1 }
@@ -209,14 +210,10 @@ for line; do
 	echo "run $n"
 	echo "insns: $line" >&2
 	sleep 1
-	bench $measure $line -o /tmp/record 2>/tmp/err >&2 &
+	bench $quiet $measure $line -o /tmp/record 2>/tmp/err >/tmp/out &
 	pid=$!
 	if $profile; then
-		while [ -d /proc/$pid/task/$pid ]; do
-			set +f
-			threads=$(echo /proc/$pid/task/*)
-			set -f
-			[ "$threads" = "/proc/$pid/task/$pid" ] || break
+		until grep -q "^Benchmark .* started" /tmp/out || [ ! -d /proc/$pid/task/$pid ]; do
 			sleep 0.02
 		done
 		kill -STOP $pid
@@ -227,6 +224,7 @@ for line; do
 	wait $pid
 	status=$?
 	cat /tmp/err >&2
+	grep "^Summary" /tmp/out >&2
 	echo $status >/out/$n.status
 	! $profile || tail -c 100000 /tmp/symbols | grep "\]$" >/out/$n.bpf
 	if [ $status -eq 0 ]; then

@@ -267,17 +267,18 @@ row() {
 	grep -qx 'shift=0,sleep=off' qemu.args
 	cpio --quiet -i --to-stdout vmtest/command <initramfs >script
 	# What is to be written to is the guest's
-	sed -i -e "s|/proc/sys|$PWD|g; s|/out|$PWD|g" script
+	sed -i -e "s|/tmp/|$PWD/tmp/|g; s|/proc/sys|$PWD|g; s|\([> \"]\)/out|\1$PWD|g" script
 	mkdir bin kernel
 	printf '#!/bin/sh\n' | tee bin/sleep bin/rm >bin/mv
 	echo 'echo "$*" >>moved' >>bin/mv
 	printf '#!/bin/sh\n%s\n' 'printf "[%s]" "$@" >>calls' 'echo >>calls' '[ "$8" != "*" ]' >bin/bench
 	chmod +x bin/*
 	PATH=$PWD/bin:$PATH sh ./script
+	rm -r tmp/*
 	cat calls
-	[ "$(head -n1 calls)" = '[-q][-w1][-d4][--precision][0.1][--interval][100][--rb-b2b][rb-custom][-o][/tmp/record]' ]
-	[ "$(tail -n1 calls)" = '[-q][-w1][-d4][--precision][0.1][--interval][100][*][x][-o][/tmp/record]' ]
-	[ "$(cat moved)" = "/tmp/record $PWD/0.jsonl" ]
+	[ "$(head -n1 calls)" = "[-q][-w1][-d4][--precision][0.1][--interval][100][--rb-b2b][rb-custom][-o][$PWD/tmp/record]" ]
+	[ "$(tail -n1 calls)" = "[-q][-w1][-d4][--precision][0.1][--interval][100][*][x][-o][$PWD/tmp/record]" ]
+	[ "$(cat moved)" = "$PWD/tmp/record $PWD/0.jsonl" ]
 	[ "$(cat 0.status 1.status)" = $'0\n1' ]
 }
 
