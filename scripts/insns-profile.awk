@@ -74,6 +74,12 @@ function symbol_at(a,    low, high, mid) {
 	return low
 }
 
+# Nothing is named for 16 MB around: code that has come or gone since the symbols were taken
+function is_nowhere(a, i) {
+	return a ~ /^[89a-f]/ && (!i || substr(addr[i], 1, 10) != substr(a, 1, 10)) && \
+		(i == nr || substr(addr[i + 1], 1, 10) != substr(a, 1, 10))
+}
+
 $1 == "run" {
 	wanted = $2 == run
 	next
@@ -89,7 +95,10 @@ wanted {
 		row = "kernel (interrupts)"
 	} else {
 		i = symbol_at($2 "")
-		row = i ? row_of(name[i], module[i]) : "user (other processes)"
+		if (is_nowhere($2 "", i))
+			row = "kernel (unknown)"
+		else
+			row = i ? row_of(name[i], module[i]) : "user (other processes)"
 		# Beside bench, only what the kernel maps into every process is the program's own
 		if ($1 == "o" && name[i] !~ /^\[/)
 			row = "user (other processes)"
