@@ -209,6 +209,7 @@ n=0
 for line; do
 	echo "run $n"
 	echo "insns: $line" >&2
+	rm -f /tmp/out
 	sleep 1
 	bench $quiet $measure $line -o /tmp/record 2>/tmp/err >/tmp/out &
 	pid=$!
