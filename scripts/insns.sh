@@ -30,7 +30,7 @@ one thread drives), and print instructions per operation. Needs no root.
   -h, --help           this text
 
 Example:
-  scripts/insns.sh -k linux-image-6.1-amd64 -k ~/linux '--rb-b2b rb-custom' bpf-loop
+  scripts/insns.sh -k linux-image-amd64 -k ~/linux '--rb-b2b rb-custom' bpf-loop
 
 The table alone is on standard output. '+-%' is how exact a figure is, in percent:
 the largest of half its samples' 95 % interval, the difference of their first

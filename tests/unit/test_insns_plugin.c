@@ -237,6 +237,24 @@ static void assert_text(const char *name, const char *text)
 	free(data);
 }
 
+/* The plugin itself keeps all of it until qemu ends. */
+static void forget(void)
+{
+	size_t i;
+
+	for (i = 0; i < MAX_CHUNKS && state.chunks[i]; i++) {
+		free(state.chunks[i]->counts);
+		free(state.chunks[i]->score);
+		free(state.chunks[i]);
+	}
+	free(state.elf);
+	if (state.out) {
+		free((char *)state.marks_name);
+		fclose(state.out);
+	}
+	memset(&state, 0, sizeof(state));
+}
+
 static int install(int version, const char *target)
 {
 	char bench[] = "bench=bench", marks[] = "marks=marks", out[] = "out=out";
@@ -248,7 +266,7 @@ static int install(int version, const char *target)
 		.system = { .smp_vcpus = 1, .max_vcpus = 1 },
 	};
 
-	memset(&state, 0, sizeof(state));
+	forget();
 	memset(&qemu, 0, sizeof(qemu));
 	qemu.version = version;
 	return qemu_plugin_install(1, &info, 3, argv);
@@ -355,6 +373,7 @@ static int leave_folder(void **unused)
 {
 	char name[64];
 
+	forget();
 	unlink("bench");
 	unlink("marks");
 	unlink("out");
