@@ -38,7 +38,7 @@ setup() {
 
 # cost FILE LINE: its figure
 cost() {
-	awk -v line="$2" 'index($0, line " ") == 1 { sub("^" line " *", ""); print $1 }' "$1"
+	awk -v line="$2" 'index($0, line " ") == 1 { sub("^" line " *", ""); sub(/^[~*]+/, "", $1); print $1 }' "$1"
 }
 
 # row LINE SYMBOL: of its profile
@@ -55,18 +55,32 @@ code() {
 		awk -F'\t' '/^ +[0-9a-f]+:/ { print $2; if ($2 ~ /^(ret|jmp)/) exit }'
 }
 
-# loop: of a disassembly on standard input, "FIRST LAST" instruction's number of the innermost loop
+# loop: instructions of a turn of the loop in a disassembly on standard input: from where a conditional
+# jump goes to that jump itself, by jumps without a condition, past those with one
 loop() {
-	awk -F'\t' '/^ +[0-9a-f]+:/ {
+	awk -F'\t' '
+		/^ +[0-9a-f]+:/ {
 			addr = $1
 			gsub(/[ :]/, "", addr)
 			number[addr] = ++n
 			split($2, word, " ")
 			sub(/^0x/, "", word[2])
-			if (word[1] ~ /^j/ && word[2] in number && (!size || n - number[word[2]] < size))
-				size = n - number[word[2]] + 1
+			jump[n] = word[1]
+			target[n] = word[2]
 		}
-		END { print size }'
+		END {
+			for (i = 1; i <= n; i++) {
+				if (jump[i] !~ /^j/ || jump[i] == "jmp" || !(target[i] in number))
+					continue
+				steps = 1
+				for (at = number[target[i]]; at && at != i && steps < n; steps++)
+					at = jump[at] == "jmp" ? number[target[at]] : \
+						jump[at] ~ /^ret/ || at == n ? 0 : at + 1
+				if (at == i && (!size || steps < size))
+					size = steps
+			}
+			print size
+		}'
 }
 
 near() {
