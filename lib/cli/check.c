@@ -28,18 +28,24 @@ static int check_consumers(const struct bench_job *job, struct bench_config *cfg
 			   struct bench_err *err)
 {
 	const struct bench *bench = job->bench;
-	int need = bench_consumers(job);
+	const int need = bench_consumers(job);
 
-	if (!need && cfg->consumers > 1 && !bench->any_consumers)
+	if (bench->any_consumers && cfg->consumers > 1 && cfg->consumers > need) {
+		if (need && !cfg->quiet)
+			note("%s has %d consumer%s: -c %lld has no effect", bench->name, need,
+			     need == 1 ? "" : "s", cfg->consumers);
+		else if (!cfg->quiet)
+			note("%s has no consumers: -c %lld has no effect", bench->name,
+			     cfg->consumers);
+	} else if (!need && cfg->consumers > 1) {
 		return bench_refused(err,
 				     "-c, --consumers: invalid value '%lld': %s has no consumer: "
 				     "expected 0 or 1",
 				     cfg->consumers, bench->name);
-	if (!need && cfg->consumers > 1 && !cfg->quiet)
-		note("%s has no consumers: -c %lld has no effect", bench->name, cfg->consumers);
-	if (need && cfg->consumers >= 0 && cfg->consumers != need)
+	} else if (need && cfg->consumers >= 0 && cfg->consumers != need) {
 		return bench_refused(err, "-c, --consumers: invalid value '%lld': %s has %d",
 				     cfg->consumers, bench->name, need);
+	}
 	cfg->consumers = need;
 	return 0;
 }
