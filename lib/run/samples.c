@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 
 #include "lib/run/marks.h"
@@ -211,9 +212,10 @@ static int take_sample(struct run_state *state, struct sampler *sampler)
 static bool has_measured_enough(struct run_state *state, const struct sampler *sampler)
 {
 	const struct bench_config *cfg = state->run.cfg;
+	/* What disturbs a machine lasts: less than a second says little; of instructions, much. */
+	const uint64_t least_ns = !strcmp(bench_clock(), "instructions") ? NS_PER_S / 10 : NS_PER_S;
 
-	/* What disturbs a machine lasts: less than a second says little. */
-	if (cfg->precision_pct > 0 && sampler->measured_ns >= NS_PER_S && precise_enough(state)) {
+	if (cfg->precision_pct > 0 && sampler->measured_ns >= least_ns && precise_enough(state)) {
 		state->res->precise = true;
 		return true;
 	}
