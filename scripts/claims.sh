@@ -218,7 +218,7 @@ deviations() {
 
 # false_positives RECORDS PUBLISHED: "VERDICT WORDS", see lib/bloom_theory.h for the formulas
 false_positives() {
-	jq -r -s '.[0] | [.params.nr_entries, .params.nr_hash_funcs, ([.samples[].hits] | add),
+	jq -r -s '.[0] | [.params.nr_entries, .params.nr_hash_funcs, ([.samples[] | .lookups // .hits] | add),
 		([.samples[].false_hits] | add)] | @tsv' "$1" |
 		awk -v printed="$2" '{
 			n = $1; k = $2; lookups = $3
@@ -353,7 +353,8 @@ judge() {
 		;;
 	drops)
 		read -r here result < <(jq -r -s '
-			"\([.[].summary.drops_mean] | sort | .[length / 2 | floor]) \(all(.[]; .summary.drops_mean > 0))"' "$a")
+			def drops: .figures.drops.mean // .summary.drops_mean;
+			"\([.[] | drops] | sort | .[length / 2 | floor]) \(all(.[]; drops > 0))"' "$a")
 		[[ $result == true ]] && result=holds || result='does not hold'
 		row $((i + 1)) "$result" "${claim[i]}" "published drops ${lines[0]#published }" \
 			"here      drops $(pair "$here" - M/s)"

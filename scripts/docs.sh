@@ -39,6 +39,9 @@ tables=$("${BENCH:-./bench}" --show-tables)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# Too long for a command line
+printf '%s\n' "$tables" >"$work/tables.json"
+
 # What all the outputs below share: how an option is written, and its default and range
 # shellcheck disable=SC2016 # jq's variables
 common='
@@ -113,8 +116,8 @@ man_benchmarks() {
 
 # A record has the figures of its benchmark, and samples their raw ones
 schema() {
-	jq --argjson tables "$tables" '
-		.allOf = ([$tables.families[].benchmarks[]] | group_by(.report) | map({
+	jq --slurpfile tables "$work/tables.json" '
+		.allOf = ([$tables[0].families[].benchmarks[]] | group_by(.report) | map({
 			if: { properties: { bench: { enum: [.[].name] } } },
 			then: { properties: {
 				samples: { items: {
