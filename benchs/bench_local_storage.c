@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -84,7 +85,7 @@ struct storage_ctx {
 	int prog_fd;
 	uint32_t key_type, value_type; /* of a storage map, in the BTF of the skeleton */
 	uint64_t turns_per_run;
-	uint64_t map_bytes; /* all maps together, as the kernel says; atomic */
+	uint64_t map_bytes; /* all maps together, as the kernel reports it; atomic */
 	struct bench_counter *runs; /* of each producer */
 };
 
@@ -133,7 +134,7 @@ struct share {
 	struct bench_run *run;
 	int (*make)(struct bench_run *run, uint32_t i);
 	uint32_t total;
-	uint32_t next; /* that nobody has begun with; atomic */
+	uint32_t next; /* the first that is not begun with; atomic */
 	int err; /* the first one; atomic */
 };
 
@@ -181,7 +182,7 @@ static int make_all(struct bench_run *run, const char *what, uint32_t total, uin
 
 /* ---- maps */
 
-/* What the kernel says that the map takes; 0: it does not say. */
+/* Memory of the map as the kernel reports it; 0: it does not. */
 static uint64_t map_bytes(int fd)
 {
 	unsigned long long bytes = 0;
@@ -273,7 +274,7 @@ static int fill_maps(struct bench_run *run)
 
 #define REPLACEMENTS_MAX 64
 
-/* Of the cache slot that map @i has; or -ENOENT where the kernel does not tell. */
+/* The cache slot of map @i; or -ENOENT where the kernel does not report it. */
 static int slot_of(const struct storage_ctx *ctx, uint64_t i)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &i, .ctx_size_in = sizeof(i));
@@ -313,7 +314,7 @@ static int hold_map(const struct storage_ctx *ctx, uint32_t i)
  * that the fewest maps have, counting those of others as well: one map of another process is
  * enough for 16 maps to share a slot and leave another one unused. In that case a map is replaced
  * by a new one, and held until the end so that its slot does not look free. Where that does not
- * help, or the kernel does not tell, the maps stay as they are.
+ * help, or the kernel does not report slots, the maps stay as they are.
  */
 static int spread_over_slots(struct bench_run *run)
 {
@@ -426,11 +427,24 @@ static int storage_probe(struct bench_run *run)
 	return err;
 }
 
+#define FILES_SPARE 40 /* for all other files of the process */
+
 /*
  * Threads that put maps into the array of maps. The kernel waits for an RCU grace period each time,
  * milliseconds; but all who wait wait for the same one.
  */
 #define PUT_THREADS 128
+
+/* As many as there may be files, two for each: a map, and where its size is read. */
+static uint32_t put_threads(uint32_t nr_maps)
+{
+	uint32_t nr = nr_maps < PUT_THREADS ? nr_maps : PUT_THREADS;
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= 2 * nr + FILES_SPARE)
+		return nr;
+	return files.rlim_cur > FILES_SPARE + 2 ? (files.rlim_cur - FILES_SPARE) / 2 : 1;
+}
 
 static int storage_setup(struct bench_run *run)
 {
@@ -449,10 +463,11 @@ static int storage_setup(struct bench_run *run)
 	if (!ctx->runs)
 		return bench_failed(&run->err, ENOMEM, "cannot set up %s", run->bench->name);
 	ctx->turns_per_run = turns_per_run(kind, &ctx->cfg);
-	err = make_all(run, "making the maps", cfg.nr_maps,
-		       cfg.nr_maps < PUT_THREADS ? cfg.nr_maps : PUT_THREADS, put_new_map);
-	if (!err)
-		err = kind->is_hash ? fill_maps(run) : spread_over_slots(run);
+	err = make_all(run, "making the maps", cfg.nr_maps, put_threads(cfg.nr_maps), put_new_map);
+	if (!err && !kind->is_hash)
+		err = spread_over_slots(run);
+	else if (!err && !cfg.empty)
+		err = fill_maps(run);
 	if (!err)
 		snprintf(run->trigger.name, sizeof(run->trigger.name), "batch");
 	return err;
@@ -577,11 +592,12 @@ static void storage_summary(FILE *out, const struct report *report,
 			    const struct figure_stats *stats, const struct sample *total,
 			    int producers)
 {
+	/* The latency of the mean rate, so that samples without a hit are in it too. */
 	fprintf(out,
 		"Summary: hits throughput %8.3lf \u00B1 %5.3lf M ops/s, hits latency %8.3lf ns/op, "
 		"important_hits throughput %8.3lf \u00B1 %5.3lf M ops/s\n",
-		stats[GETS].mean, stats[GETS].stddev, stats[LATENCY].mean, stats[IMPORTANT].mean,
-		stats[IMPORTANT].stddev);
+		stats[GETS].mean, stats[GETS].stddev, 1e3 / stats[GETS].mean * producers,
+		stats[IMPORTANT].mean, stats[IMPORTANT].stddev);
 }
 
 static const struct report report_storage = {

@@ -19,7 +19,7 @@ const volatile struct local_storage_config config = { .nr_maps = 1, .nr_keys = 1
 struct local_storage_counts counts[LOCAL_STORAGE_CPUS];
 
 /*
- * 0, but the verifier does not know. It would tell an index that is known apart from all others,
+ * 0, but the verifier does not know. It would distinguish an index that is known from all others,
  * and so follow each path through a chunk by itself.
  */
 __u32 zero;
@@ -94,7 +94,7 @@ struct bpf_local_storage_map {
 	__u16 cache_idx;
 } __attribute__((preserve_access_index));
 
-/* Which slot of a task's storage cache the map has; -ENOENT where the kernel does not tell. */
+/* The slot of a task's storage cache that the map has; -ENOENT: the kernel has no such field. */
 SEC("?raw_tp")
 int storage_slot(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -201,9 +201,7 @@ static __always_inline void count(__u64 rounds, __u64 gets, __u64 important)
 	__sync_fetch_and_add(&c->rounds, rounds);
 }
 
-/*
- * Calls @chunk for @n turns from @index on, and adds up what it made; leaves the program on errors.
- */
+/* Calls @chunk for @n turns from @index on, and adds up what it made; returns on an error. */
 #define RUN_CHUNK(chunk, n, ...)                          \
 	({                                                \
 		int ret = chunk(index, n, ##__VA_ARGS__); \
