@@ -85,9 +85,7 @@ static bool is_kthread(pid_t pid)
 	return !strncmp(name, KTHREAD, strlen(KTHREAD));
 }
 
-/*
- * It is one of the first that the kernel starts. 0: it is not there, or in another pid namespace.
- */
+/* One of the first that the kernel starts. 0: it is not there, or in another pid namespace. */
 static pid_t find_kthread(void)
 {
 	pid_t pid;
@@ -159,7 +157,7 @@ static int start_procs(struct bench_run *run)
 			/* Gone with us, whatever we die of. */
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			if (getppid() != parent)
-				_exit(1);
+				kill(getpid(), SIGKILL);
 #ifdef __NR_close_range
 			syscall(__NR_close_range, 0, ~0U, 0);
 #endif
@@ -235,7 +233,7 @@ static int attach(struct bench_run *run, struct trace_ctx *ctx)
 		ctx->hooks[i].kind = HOOK_FENTRY;
 	for (i = 1; i < NR_HOOKS; i++)
 		hook_prepare(&ctx->hooks[i]);
-	/* Prepares the one left out; what it says of that is true for all. */
+	/* Prepares the one left out; why that fails holds for all of them. */
 	err = bench_hook_load(run, &ctx->hooks[0], ctx->skel->skeleton);
 	for (i = 0; i < NR_HOOKS && !err; i++)
 		err = bench_hook_attach(run, &ctx->hooks[i]);

@@ -10,7 +10,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 /*
  * Not 0 once the producers run. Until then what our process creates is only seen: its own threads,
- * and what tells whether the program runs at all.
+ * and what shows that the program runs at all.
  */
 __u32 started;
 __u32 seen;
