@@ -470,6 +470,18 @@ int bench_probe_prog_run(struct bench_err *err)
 	return bench_bpf_error(err, ret, "cannot run a raw_tp program on request");
 }
 
+int bench_probe_storage(struct bench_err *err, const char *what, const char *since, int type)
+{
+	int ret;
+
+	/* Of maps, libbpf does not return why they cannot be created. */
+	ret = bench_probe_prog_run(err);
+	if (!ret && !libbpf_probe_bpf_map_type(type, NULL))
+		ret = bench_unavailable(err, "this kernel has no %s: requires %s or newer", what,
+					since);
+	return ret;
+}
+
 /* Was the loaded program compiled? True where the kernel does not report it. */
 static bool is_jited(int prog_fd)
 {

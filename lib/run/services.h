@@ -137,6 +137,12 @@ int bench_probe_map(struct bench_err *err, const char *what, const char *since, 
 		    int key_size, int value_size, int max_entries, unsigned int flags);
 
 /*
+ * The same for a map of local storage, which cannot be created without BTF. Includes
+ * bench_probe_prog_run(), so that what the user lacks is reported as such.
+ */
+int bench_probe_storage(struct bench_err *err, const char *what, const char *since, int type);
+
+/*
  * Does the kernel interpret programs? Then those with callbacks or calls of its functions do not
  * load.
  */
