@@ -377,7 +377,11 @@ static int load(struct bench_run *run)
 	struct bpf_program *prog;
 	int err;
 
-	err = bench_probe_prog_run(&run->err);
+	if (kind->is_hash)
+		err = bench_probe_prog_run(&run->err);
+	else
+		err = bench_probe_storage(&run->err, "local storage of tasks", "Linux 5.13",
+					  BPF_MAP_TYPE_TASK_STORAGE);
 	if (err)
 		return err;
 	ctx = bench_priv_alloc(run, sizeof(*ctx));

@@ -184,8 +184,9 @@ static int open_cgroup(void)
 		if (!strncmp(line, "0::/", strlen("0::/")))
 			name = line + strlen("0::/");
 	fclose(f);
+	/* Not listed until the first mount of it: then all processes are in the topmost cgroup. */
 	if (!name)
-		return -ENOENT;
+		name = strcpy(line, "");
 	name[strcspn(name, "\n")] = '\0';
 	for (i = 0; i < ARRAY_SIZE(roots); i++) {
 		snprintf(path, sizeof(path), "%s/%s", roots[i], name);
@@ -301,8 +302,16 @@ static int create_setup(struct bench_run *run)
 	const struct create_params *params = run->params;
 	struct bench_trigger *trigger = &run->trigger;
 	struct create_ctx *ctx;
-	int err = -EOPNOTSUPP;
+	int err;
 
+	if (params->type == STORAGE_TASK)
+		err = bench_probe_storage(&run->err, "local storage of tasks", "Linux 5.13",
+					  BPF_MAP_TYPE_TASK_STORAGE);
+	else
+		err = bench_probe_storage(&run->err, "local storage of sockets", "Linux 5.9",
+					  BPF_MAP_TYPE_SK_STORAGE);
+	if (err)
+		return err;
 	ctx = bench_priv_alloc(run, sizeof(*ctx));
 	if (!ctx)
 		return -ENOMEM;
@@ -540,7 +549,7 @@ static void create_conserve(struct bench_run *run, struct bench_conservation *c)
 static const struct bench create = {
 	.name = "local-storage-create",
 	.desc = "storages of 64 bytes created for new sockets or threads, --batch-size at a time",
-	.needs = "Linux 5.13 or newer",
+	.needs = "Linux 5.13 or newer (sockets: 5.9)",
 	.report = &report_creates,
 	.check = create_check,
 	.setup = create_setup,

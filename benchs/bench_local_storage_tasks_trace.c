@@ -250,7 +250,10 @@ static int prepare(struct bench_run *run)
 	ctx = bench_priv_alloc(run, sizeof(*ctx));
 	if (!ctx)
 		return -ENOMEM;
-	err = find_targets(run, ctx);
+	err = bench_probe_storage(&run->err, "local storage of tasks", "Linux 5.13",
+				  BPF_MAP_TYPE_TASK_STORAGE);
+	if (!err)
+		err = find_targets(run, ctx);
 	if (!err)
 		err = attach(run, ctx);
 	if (err)
