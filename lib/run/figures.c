@@ -105,15 +105,20 @@ double figure_value(const struct report *report, size_t row, const struct sample
 int observations_make(const struct report *report, size_t row, const struct sample *samples,
 		      size_t n, int producers, struct observations *obs)
 {
-	double *v = calloc(2 * n + 1, sizeof(*v));
+	double *v = calloc(2 * n + 1, sizeof(*v)), idle = 0;
 	size_t i, used = 0;
 
 	if (!v)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
 		figure_observe(report, row, &samples[i], producers, &v[used], &v[n + used]);
+		/* Time in which no operation ended is part of what the next one took. */
+		v[used] += idle;
+		idle = v[n + used] > 0 ? 0 : v[used];
 		used += v[n + used] > 0;
 	}
+	if (used)
+		v[used - 1] += idle;
 	*obs = (struct observations){ .count = v, .weight = v + n, .n = used };
 	return 0;
 }

@@ -283,6 +283,20 @@ static void times(void **state)
 	assert_near(sum_up(TIME, s, 2, 1).median, (0.125e9 + 0.5e9) / 2);
 }
 
+/* What takes longer than a sample: the time of empty ones counts, before an operation and after. */
+static void times_longer_than_a_sample(void **state)
+{
+	const struct sample samples[] = {
+		SAMPLE(1000, [WORK] = 0), SAMPLE(1000, [WORK] = 1), SAMPLE(1000, [WORK] = 0),
+		SAMPLE(1000, [WORK] = 1), SAMPLE(1000, [WORK] = 0),
+	};
+	struct figure_stats stats;
+
+	assert_int_equal(figure_sum_up(&report, TIME, samples, ARRAY_SIZE(samples), 1, &stats), 0);
+	assert_near(stats.mean, 2500);
+	assert_int_equal(stats.n, 2);
+}
+
 static void figures_without_data(void **state)
 {
 	static const struct sample idle[] = { SAMPLE(SEC), SAMPLE(2 * SEC) },
@@ -459,6 +473,7 @@ int main(void)
 		cmocka_unit_test(sections),
 		cmocka_unit_test(ratios),
 		cmocka_unit_test(times),
+		cmocka_unit_test(times_longer_than_a_sample),
 		cmocka_unit_test(figures_without_data),
 		cmocka_unit_test(observations),
 		cmocka_unit_test(samples_are_merged),
