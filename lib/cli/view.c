@@ -38,17 +38,16 @@ static void report_trigger(struct view *view, const struct bench_trigger *trigge
 	     verbose ? trigger->reasons : trigger->fallback, verbose ? "" : "; -v for details");
 }
 
-static void report_notes(struct view *view, const struct bench_notes *notes)
+static void report_notes(const struct view *view, const struct bench_notes *notes, size_t first)
 {
 	size_t i;
 
-	for (i = 0; i < notes->nr && !view->noted; i++) {
+	for (i = first; i < notes->nr; i++) {
 		if (notes->v[i].warning)
 			warning("%s", notes->v[i].text);
 		else if (!view->job->cfg->quiet)
 			note("%s", notes->v[i].text);
 	}
-	view->noted = true;
 }
 
 /* Without the lines of samples nothing would be seen of a run. */
@@ -66,7 +65,11 @@ static void on_started(void *ctx, const struct bench_run *run)
 
 	progress_end();
 	report_trigger(view, &run->trigger);
-	report_notes(view, &run->notes);
+	/* Those of the set-up are the same for each run. */
+	if (!view->noted)
+		report_notes(view, &run->notes, 0);
+	view->noted = true;
+	view->nr_noted = run->notes.nr;
 	if (!run->cfg->quiet)
 		fprintf(view->out, "Benchmark '%s' started.\n", run->bench->name);
 	else
@@ -325,6 +328,7 @@ int view_result(const struct view *view, const struct bench_result *res)
 	if (res->signal)
 		warning("cut short by %s after %.1f of %lld measured seconds",
 			signals_name(res->signal), seconds, cfg->duration_s);
+	report_notes(view, &res->notes, view->nr_noted);
 	warn_of_disturbances(cfg, res);
 	if (!n) {
 		complain("no full sample: nothing was measured");

@@ -14,6 +14,7 @@ struct view {
 	const struct bench_job *job;
 	bool triggered; /* how the program is triggered has been reported */
 	bool noted; /* so have the notes of the set-up */
+	size_t nr_noted; /* the notes that this run had by then */
 };
 
 /* A watcher for bench_run() that shows the run of @view->job. */

@@ -207,7 +207,7 @@ struct bench_run {
 	void *priv; /* the benchmark's own */
 	struct bench_err err; /* written through bench_failed() and its like only */
 	struct bench_trigger trigger; /* written by @setup, or by the services that attach */
-	struct bench_notes notes; /* written by @setup through bench_note() and bench_warn() */
+	struct bench_notes notes; /* written through bench_note() and bench_warn() */
 	int attach; /* enum attach_kind that bench_attach_prepare() chose */
 	struct bpf_link **links; /* owned; destroyed by the core after @teardown */
 	size_t nr_links;

@@ -260,6 +260,7 @@ int bench_run(const struct bench_job *job, const struct bench_watch *watch,
 	}
 	if (!ret)
 		ret = conservation_check(state);
+	res->notes = state->run.notes;
 	*err = state->run.err;
 	/*
 	 * A thread still runs, so nothing may be freed under it; the caller exits with the reason.

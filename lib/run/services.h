@@ -65,8 +65,8 @@ void bench_progress(struct bench_run *run, const char *what, double fraction);
 
 /*
  * For @setup: what the figures of this run depend on and its options do not say. Printed once it is
- * set up ("bench: note: TEXT", "bench: warning: TEXT"), and recorded. At most BENCH_MAX_NOTES of
- * them; the rest is dropped.
+ * set up ("bench: note: TEXT", "bench: warning: TEXT"), and recorded. For conserve(): what the run
+ * has shown of itself; printed after each run. At most BENCH_MAX_NOTES; the rest is dropped.
  */
 void bench_note(struct bench_run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void bench_warn(struct bench_run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
