@@ -181,6 +181,13 @@ struct bench {
 	 */
 	void (*measure)(struct bench_run *run, struct values *v);
 
+	/*
+	 * Adds to @b the time of one operation, ps, in each batch that has ended since the last
+	 * call. For reports with rows of kind FIGURE_QUANTILE, and NULL for all others. Called
+	 * after each measure(). 0 or -errno.
+	 */
+	int (*batches)(struct bench_run *run, struct batches *b);
+
 	/* Final counts, after all threads have ended. NULL: nothing to conserve. */
 	void (*conserve)(struct bench_run *run, struct bench_conservation *c);
 };

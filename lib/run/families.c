@@ -78,6 +78,10 @@ static int check_bench(const struct bench *b, const struct complaint *c)
 	if (!b->setup || !b->teardown || !b->producer || !b->measure)
 		return fault(c, "benchmark '%s' lacks one of setup, teardown, producer and measure",
 			     b->name);
+	if (report_wants_batches(b->report) != !!b->batches)
+		return fault(c,
+			     "benchmark '%s' has quantiles without batches, or the other way round",
+			     b->name);
 	if (b->consumers && !b->consumer)
 		return fault(c, "benchmark '%s' has consumers, but no function for them", b->name);
 	if (earlier_bench(b, b->name))

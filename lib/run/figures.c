@@ -17,6 +17,7 @@ const char *figure_kind_name(enum figure_kind kind)
 		[FIGURE_RATE] = "rate",
 		[FIGURE_GAUGE] = "gauge",
 		[FIGURE_SECTION] = "ratio",
+		[FIGURE_QUANTILE] = "time",
 		[FIGURE_RATIO] = "ratio",
 		[FIGURE_TIME] = "time",
 		[FIGURE_SUM] = "rate",
@@ -39,7 +40,8 @@ const char *figure_better_name(enum figure_better better)
 
 bool figure_is_raw(const struct figure *f)
 {
-	return f->kind == FIGURE_RATE || f->kind == FIGURE_GAUGE || f->kind == FIGURE_SECTION;
+	return f->kind == FIGURE_RATE || f->kind == FIGURE_GAUGE || f->kind == FIGURE_SECTION ||
+	       f->kind == FIGURE_QUANTILE;
 }
 
 static double scale_of(const struct figure *f)
@@ -76,6 +78,10 @@ void figure_observe(const struct report *report, size_t row, const struct sample
 		break;
 	case FIGURE_GAUGE:
 		*weight = s->dt_ns / NS_PER_S;
+		*count = v[row] * *weight;
+		break;
+	case FIGURE_QUANTILE:
+		*weight = v[row] ? s->dt_ns / NS_PER_S : 0;
 		*count = v[row] * *weight;
 		break;
 	case FIGURE_SECTION:
@@ -146,6 +152,83 @@ static int find_quantiles(const struct observations *obs, bool is_gauge, struct 
 	return 0;
 }
 
+/* ---- quantiles of batches */
+
+/* A batch of a run that is over has left its mark in the quantiles only; then NAN. */
+static double quantile_of_all(const struct sample *samples, size_t n, double q)
+{
+	size_t nr = 0, i;
+	double *v, ret;
+
+	for (i = 0; i < n; i++)
+		nr += samples[i].batches.nr;
+	v = nr ? malloc(nr * sizeof(*v)) : NULL;
+	if (!v)
+		return NAN;
+	for (i = nr = 0; i < n; i++) {
+		if (samples[i].batches.nr)
+			memcpy(v + nr, samples[i].batches.v, samples[i].batches.nr * sizeof(*v));
+		nr += samples[i].batches.nr;
+	}
+	ret = stats_quantile(v, nr, q);
+	free(v);
+	return ret;
+}
+
+static bool row_wants_batches(const struct figure *f)
+{
+	return f->kind == FIGURE_QUANTILE;
+}
+
+bool report_wants_batches(const struct report *report)
+{
+	size_t i;
+
+	for (i = 0; i < report->nr_figures; i++)
+		if (row_wants_batches(&report->figures[i]))
+			return true;
+	return false;
+}
+
+void sample_set_quantiles(const struct report *report, struct sample *s)
+{
+	size_t i;
+
+	for (i = 0; s->batches.nr && i < report->nr_figures; i++)
+		if (row_wants_batches(&report->figures[i]))
+			s->raw.v[i] = llround(quantile_of_all(s, 1, report->figures[i].quantile));
+}
+
+static double merged_quantile(const struct figure *f, size_t row, const struct sample *samples,
+			      size_t n)
+{
+	double all = quantile_of_all(samples, n, f->quantile), sum = 0;
+	size_t known = 0, i;
+
+	if (!isnan(all))
+		return all;
+	for (i = 0; i < n; i++) {
+		sum += samples[i].raw.v[row];
+		known += samples[i].raw.v[row] > 0;
+	}
+	return known ? sum / known : 0;
+}
+
+/* The mean in @out is that of the samples' quantiles. */
+static void move_to_quantile(const struct figure *f, const struct sample *samples, size_t n,
+			     struct figure_stats *out)
+{
+	double all = quantile_of_all(samples, n, f->quantile) / scale_of(f);
+
+	if (isnan(all))
+		return;
+	out->ci_low += all - out->mean;
+	out->ci_high += all - out->mean;
+	out->mean = all;
+}
+
+/* ---- all samples */
+
 int figure_sum_up(const struct report *report, size_t row, const struct sample *samples, size_t n,
 		  int producers, struct figure_stats *out)
 {
@@ -170,6 +253,8 @@ int figure_sum_up(const struct report *report, size_t row, const struct sample *
 			out->ci_low = mean - half;
 			out->ci_high = mean + half;
 		}
+		if (row_wants_batches(f))
+			move_to_quantile(f, samples, n, out);
 	}
 	observations_free(&obs);
 	return err;
@@ -193,6 +278,8 @@ struct sample samples_merge(const struct report *report, const struct sample *sa
 		}
 		if (gauge)
 			all.raw.v[k] = llround(gauge / all.dt_ns);
+		if (row_wants_batches(&report->figures[k]))
+			all.raw.v[k] = llround(merged_quantile(&report->figures[k], k, samples, n));
 	}
 	return all;
 }
@@ -204,7 +291,8 @@ struct values values_minus(const struct report *report, const struct values *aft
 	size_t i;
 
 	for (i = 0; i < report->nr_figures; i++)
-		if (report->figures[i].kind != FIGURE_GAUGE)
+		if (report->figures[i].kind != FIGURE_GAUGE &&
+		    report->figures[i].kind != FIGURE_QUANTILE)
 			diff.v[i] -= before->v[i];
 	return diff;
 }
@@ -222,6 +310,8 @@ static const char *row_fault(const struct report *report, size_t row)
 			return "is there twice";
 		has_section = has_section || report->figures[i].kind == FIGURE_SECTION;
 	}
+	if (!(f->quantile >= 0 && f->quantile <= 1))
+		return "has a quantile outside of 0 to 1";
 	if (f->in_section && !has_section)
 		return "is measured in a section, but no row is of kind FIGURE_SECTION";
 	if (figure_is_raw(f))

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lib/run/batches.h"
+
 #define FIGURES_MAX 12 /* rows of a table */
 
 enum figure_kind {
@@ -20,6 +22,11 @@ enum figure_kind {
 	FIGURE_GAUGE, /* a level; the figure is its mean over time, and the highest */
 	FIGURE_SECTION, /* cumulative ns inside the measured section, summed over the producers; the
 			   figure is its share of their time, % */
+	/*
+	 * Raw as well, but the core's: see batches() of struct bench. The row's quantile @quantile
+	 * of the time of one operation, ps, over all batches. Of several runs: the mean of theirs.
+	 */
+	FIGURE_QUANTILE,
 	/* Derived from raw ones, which the row names by @of and @per. */
 	FIGURE_RATIO, /* count @of over count @per */
 	FIGURE_TIME, /* time of one operation of rate @of, as one producer sees it */
@@ -41,6 +48,7 @@ struct figure {
 	/* What a unit is worth: 1e6 counts per second for M/s, 1048576 bytes for MiB; 0: 1. */
 	double scale;
 	unsigned int of, per; /* rows, for derived ones */
+	double quantile; /* 0: the shortest, 0.5: the median, 1: the longest */
 	/*
 	 * FIGURE_RATE, and FIGURE_TIME of one: over the time in the table's FIGURE_SECTION, not
 	 * all.
@@ -48,7 +56,7 @@ struct figure {
 	bool in_section;
 };
 
-/* Values of the raw rows, by row number. */
+/* Values of the raw rows, by row number. Those of FIGURE_QUANTILE: 0 where there was no batch. */
 struct values {
 	uint64_t v[FIGURES_MAX];
 };
@@ -58,6 +66,7 @@ struct sample {
 	uint64_t t_ns; /* start of the interval, after the start of the threads */
 	uint64_t dt_ns; /* its true length, CLOCK_MONOTONIC */
 	struct values raw;
+	struct batches batches; /* that ended in it, ascending; empty where no row asks for them */
 };
 
 /* What samples, or runs, come to; in the figure's unit. NAN: not known. */
@@ -93,7 +102,7 @@ struct report {
 const char *figure_kind_name(enum figure_kind kind);
 const char *figure_better_name(enum figure_better better);
 
-/* Do benchmarks write the row's value themselves? */
+/* Does the row have a value of its own in samples? */
 bool figure_is_raw(const struct figure *f);
 
 /*
@@ -118,18 +127,25 @@ int observations_make(const struct report *report, size_t row, const struct samp
 void observations_free(struct observations *obs);
 
 /*
- * Sums up row @row of @n samples. Returns 0; -ENODATA where they make no figure (nothing happened
- * in any of them), with all of @out unknown; or another -errno.
+ * Sums up row @row of @n samples. A quantile over all their batches takes the place of a mean; its
+ * interval is that of the samples' quantiles, moved there. Returns 0; -ENODATA where they make no
+ * figure (nothing happened in any of them), with all of @out unknown; or another -errno.
  */
 int figure_sum_up(const struct report *report, size_t row, const struct sample *samples, size_t n,
 		  int producers, struct figure_stats *out);
 
-/* @n samples as one; gauges: their mean over time. */
+/* @n samples as one; gauges: their mean over time. Their batches stay theirs. */
 struct sample samples_merge(const struct report *report, const struct sample *samples, size_t n);
 
-/* @after - @before; gauges: @after. */
+/* @after - @before; gauges and quantiles: @after. */
 struct values values_minus(const struct report *report, const struct values *after,
 			   const struct values *before);
+
+/* Writes the rows of FIGURE_QUANTILE from the sample's batches. */
+void sample_set_quantiles(const struct report *report, struct sample *s);
+
+/* Has the table such rows? */
+bool report_wants_batches(const struct report *report);
 
 /* For whoever writes a table: 0, or -EINVAL with what is wrong with it in @err. */
 int report_check(const struct report *report, char *err, size_t err_size);

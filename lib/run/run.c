@@ -288,6 +288,10 @@ const char *bench_clock(void)
 
 void bench_result_free(struct bench_result *res)
 {
+	size_t i;
+
+	for (i = 0; i < res->nr_samples; i++)
+		batches_free(&res->samples[i].batches);
 	free(res->samples);
 	cpuset_free(&res->allowed);
 	memset(res, 0, sizeof(*res));

@@ -78,6 +78,46 @@ static int add_sample(struct run_state *state, const struct sample *s)
 	return 0;
 }
 
+/* Batches that are kept, 32 MiB of them; of more, every second one, and so on. */
+#define MAX_BATCHES (1 << 22)
+
+static void thin_batches(struct run_state *state)
+{
+	struct bench_result *res = state->res;
+	size_t phase = 0, i;
+
+	state->batch_stride *= 2;
+	state->nr_batches = 0;
+	for (i = 0; i < res->nr_samples; i++) {
+		batches_thin(&res->samples[i].batches, 2, &phase);
+		state->nr_batches += res->samples[i].batches.nr;
+	}
+}
+
+/* Takes what batches there were since the last sample. @keep: not in the warm-up. */
+static int take_batches(struct run_state *state, struct sample *s, bool keep)
+{
+	struct bench_run *run = &state->run;
+	int err;
+
+	if (!run->bench->batches)
+		return 0;
+	err = run->bench->batches(run, &s->batches);
+	if (err)
+		return bench_failed(&run->err, err, "cannot keep the batches");
+	batches_sort(&s->batches);
+	sample_set_quantiles(run->bench->report, s);
+	if (!keep) {
+		batches_free(&s->batches);
+		return 0;
+	}
+	if (!state->batch_stride)
+		state->batch_stride = 1;
+	batches_thin(&s->batches, state->batch_stride, &state->batch_phase);
+	state->nr_batches += s->batches.nr;
+	return 0;
+}
+
 /* What the table's first figure observes of the measured samples. */
 static int observe_first(const struct run_state *state, struct observations *obs)
 {
@@ -170,7 +210,7 @@ static int take_sample(struct run_state *state, struct sampler *sampler)
 	struct bench_result *res = state->res;
 	uint64_t now = now_ns(), cpu = process_cpu_ns();
 	struct values after = {};
-	struct sample s;
+	struct sample s = {};
 	bool paused;
 	int err;
 
@@ -180,13 +220,21 @@ static int take_sample(struct run_state *state, struct sampler *sampler)
 	s.t_ns = sampler->prev_ns - sampler->start_ns;
 	s.dt_ns = now - sampler->prev_ns;
 	s.raw = values_minus(run->bench->report, &after, &sampler->before);
+	err = take_batches(state, &s, sampler->prev_ns >= sampler->warmup_end_ns);
+	if (err)
+		return err;
 	paused = was_paused(state, sampler, s.dt_ns, cpu - sampler->cpu_ns);
 	if (paused) {
 		res->paused_ns += s.dt_ns;
+		batches_free(&s.batches);
 	} else {
 		err = add_sample(state, &s);
-		if (err)
+		if (err) {
+			batches_free(&s.batches);
 			return err;
+		}
+		if (state->nr_batches > MAX_BATCHES)
+			thin_batches(state);
 		if (sampler->prev_ns < sampler->warmup_end_ns)
 			res->nr_warmup++;
 		else

@@ -22,6 +22,8 @@ struct run_state {
 	struct worker *workers; /* consumers first */
 	size_t nr_workers; /* of which the threads exist */
 	size_t samples_room;
+	size_t nr_batches; /* that are kept */
+	size_t batch_stride, batch_phase; /* see batches_thin() */
 	struct noise_reading noise_start;
 	bool noise_started;
 

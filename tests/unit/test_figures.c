@@ -461,6 +461,99 @@ static void tables_of_the_wrong_size(void **state)
 	assert_string_equal(err, text);
 }
 
+/* ---- quantiles of batches */
+
+enum { MEDIAN, SHORTEST, LONGEST };
+
+static const struct figure quantiles[] = {
+	[MEDIAN] = { .name = "median",
+		     .unit = "ns",
+		     .help = "h",
+		     .kind = FIGURE_QUANTILE,
+		     .quantile = 0.5,
+		     .scale = 1000 },
+	[SHORTEST] = { .name = "min", .unit = "ps", .help = "h", .kind = FIGURE_QUANTILE },
+	[LONGEST] = { .name = "max",
+		      .unit = "ps",
+		      .help = "h",
+		      .kind = FIGURE_QUANTILE,
+		      .quantile = 1 },
+};
+
+static const struct report of_batches = {
+	.name = "batches",
+	.figures = quantiles,
+	.nr_figures = ARRAY_SIZE(quantiles),
+};
+
+static struct sample sample_of_batches(double *v, size_t nr)
+{
+	struct sample s = { .dt_ns = SEC, .batches = { v, nr, nr } };
+
+	batches_sort(&s.batches);
+	sample_set_quantiles(&of_batches, &s);
+	return s;
+}
+
+/* Not the mean of the samples' quantiles: one sample has three batches, the other one. */
+static void quantiles_are_those_of_all_batches(void **state)
+{
+	double few[] = { 9000 }, many[] = { 5000, 1000, 3000 };
+	const struct sample s[] = { sample_of_batches(many, 3), sample_of_batches(few, 1) };
+	struct sample m = samples_merge(&of_batches, s, 2), runs[2];
+	const double want[] = { 4, 1000, 9000 };
+	struct figure_stats st;
+	size_t i;
+
+	assert_near(figure_value(&of_batches, MEDIAN, &s[0], 1), 3);
+	assert_near(figure_value(&of_batches, LONGEST, &s[0], 1), 5000);
+	for (i = 0; i < ARRAY_SIZE(want); i++) {
+		assert_int_equal(figure_sum_up(&of_batches, i, s, 2, 1, &st), 0);
+		assert_near(st.mean, want[i]);
+		assert_near(figure_value(&of_batches, i, &m, 1), want[i]);
+	}
+	/* Runs have no batches any more: they are one observation each. */
+	assert_int_equal(m.batches.nr, 0);
+	runs[0] = runs[1] = m;
+	runs[1].raw.v[MEDIAN] = 6000;
+	assert_int_equal(figure_sum_up(&of_batches, MEDIAN, runs, 2, 1, &st), 0);
+	assert_near(st.mean, 5);
+	m = samples_merge(&of_batches, runs, 2);
+	assert_near(figure_value(&of_batches, MEDIAN, &m, 1), 5);
+}
+
+static void no_batches_make_no_quantile(void **state)
+{
+	const struct sample s[] = { sample_of_batches(NULL, 0), sample_of_batches(NULL, 0) };
+	struct figure_stats st;
+
+	assert_true(isnan(figure_value(&of_batches, MEDIAN, &s[0], 1)));
+	assert_int_equal(figure_sum_up(&of_batches, MEDIAN, s, 2, 1, &st), -ENODATA);
+	assert_unknown(&st);
+}
+
+/* Every fourth of 4 x 2000, of sets of one as well; the median stays. */
+static void thinned_batches_keep_their_quantiles(void **state)
+{
+	struct batches b = {};
+	size_t phase = 0, kept = 0, i;
+
+	for (i = 0; i < 8000; i++)
+		assert_int_equal(batches_add(&b, (i * 7919) % 8000), 0);
+	batches_sort(&b);
+	batches_thin(&b, 4, &phase);
+	assert_int_equal(b.nr, 2000);
+	assert_near(b.v[0], 0);
+	assert_true(fabs(stats_quantile(b.v, b.nr, 0.5) - 4000) <= 4);
+	for (i = 0; i < 100; i++) {
+		b.nr = 1;
+		batches_thin(&b, 4, &phase);
+		kept += b.nr;
+	}
+	assert_int_equal(kept, 25);
+	batches_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -481,6 +574,9 @@ int main(void)
 		cmocka_unit_test(kinds_have_names),
 		cmocka_unit_test(faults_of_tables),
 		cmocka_unit_test(tables_of_the_wrong_size),
+		cmocka_unit_test(quantiles_are_those_of_all_batches),
+		cmocka_unit_test(no_batches_make_no_quantile),
+		cmocka_unit_test(thinned_batches_keep_their_quantiles),
 	};
 
 	return cmocka_run_group_tests_name("figures", tests, NULL, NULL);
