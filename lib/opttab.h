@@ -30,6 +30,11 @@ struct opt {
 	const char *const *choices; /* OPT_CHOICE: NULL-terminated */
 	const char *help; /* default and range are appended */
 	const char *allowed; /* what is expected, in words; not for choices and flags; or NULL */
+	/*
+	 * Names what is measured, such as a file: no parameter of it, so that runs with another
+	 * file are runs of the same row. The benchmark records it as a fact.
+	 */
+	bool is_subject;
 	bool sizes_program; /* a smaller value makes the BPF program smaller */
 
 	/*

@@ -88,6 +88,17 @@ struct bench_notes {
 	size_t nr;
 };
 
+#define BENCH_MAX_FACTS 8
+
+/* What of the environment is this run's own, see bench_fact(). */
+struct bench_facts {
+	struct {
+		const char *name;
+		char text[256];
+	} v[BENCH_MAX_FACTS];
+	size_t nr;
+};
+
 #define BENCH_MAX_COUNTS 12
 
 /*
@@ -215,6 +226,7 @@ struct bench_run {
 	struct bench_err err; /* written through bench_failed() and its like only */
 	struct bench_trigger trigger; /* written by @setup, or by the services that attach */
 	struct bench_notes notes; /* written through bench_note() and bench_warn() */
+	struct bench_facts facts; /* written through bench_fact() */
 	int attach; /* enum attach_kind that bench_attach_prepare() chose */
 	struct bpf_link **links; /* owned; destroyed by the core after @teardown */
 	size_t nr_links;

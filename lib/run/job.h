@@ -25,6 +25,7 @@ struct bench_result {
 	double ci_pct; /* half the mean's 95 % interval, in percent of it; NAN: not known */
 	struct bench_trigger trigger;
 	struct bench_notes notes;
+	struct bench_facts facts;
 	struct cpuset allowed; /* that threads were placed on, see bench_run_cpus() */
 	struct noise noise; /* during the measured time */
 	bool have_noise;

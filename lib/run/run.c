@@ -249,6 +249,7 @@ int bench_run(const struct bench_job *job, const struct bench_watch *watch,
 	sigaction(KICK_SIGNAL, &kick, &state->old_kick);
 	res->trigger = state->run.trigger;
 	res->notes = state->run.notes;
+	res->facts = state->run.facts;
 	if (!ret && bench->describe)
 		ret = bench->describe(&state->run, stderr);
 	if (!ret) {

@@ -58,7 +58,9 @@ static json_t *make_params(const struct bench_family *family, void *params)
 	size_t i;
 
 	for (i = 0; o && i < family->nr_opts; i++)
-		json_object_set_new(o, family->opts[i].name, opt_value(&family->opts[i], params));
+		if (!family->opts[i].is_subject)
+			json_object_set_new(o, family->opts[i].name,
+					    opt_value(&family->opts[i], params));
 	return o;
 }
 
@@ -132,6 +134,10 @@ static json_t *make_env(const struct bench_result *res)
 			    json_string(facts[i].value);
 		json_object_set_new(o, facts[i].key, v);
 	}
+	/* What is no UTF-8 has no place in JSON. */
+	for (i = 0; o && i < res->facts.nr; i++)
+		json_object_set_new(o, res->facts.v[i].name,
+				    json_string(res->facts.v[i].text) ?: json_string("?"));
 	if (o) {
 		json_object_set_new(o, "clock", json_string(bench_clock()));
 		json_object_set_new(o, "bpf_stats",

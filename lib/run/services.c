@@ -127,6 +127,20 @@ void bench_warn(struct bench_run *run, const char *fmt, ...)
 	va_end(args);
 }
 
+void bench_fact(struct bench_run *run, const char *name, const char *fmt, ...)
+{
+	struct bench_facts *facts = &run->facts;
+	va_list args;
+
+	if (facts->nr == BENCH_MAX_FACTS)
+		return;
+	facts->v[facts->nr].name = name;
+	va_start(args, fmt);
+	vsnprintf(facts->v[facts->nr].text, sizeof(facts->v[facts->nr].text), fmt, args);
+	va_end(args);
+	facts->nr++;
+}
+
 void *bench_priv_alloc(struct bench_run *run, size_t size)
 {
 	run->priv = calloc(1, size);

@@ -71,6 +71,13 @@ void bench_progress(struct bench_run *run, const char *what, double fraction);
 void bench_note(struct bench_run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void bench_warn(struct bench_run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * For @setup: a fact that the record's env has besides those of the machine. It is no part of what
+ * makes two runs comparable, and -C lists it where it differs. @name: of static storage.
+ */
+void bench_fact(struct bench_run *run, const char *name, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* ---- errors */
 
 /*
