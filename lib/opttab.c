@@ -85,6 +85,27 @@ int opt_power_of_two(const char *arg, void *dest)
 	return v > 0 && !(v & (v - 1)) ? 0 : -EINVAL;
 }
 
+int opt_string_parse(const char *arg, void *dest)
+{
+	if (!*arg)
+		return -EINVAL;
+	*(const char **)dest = arg;
+	return 0;
+}
+
+void opt_string_reset(void *dest)
+{
+	*(const char **)dest = NULL;
+}
+
+int opt_string_format(const void *dest, char *buf, size_t size)
+{
+	const char *s = *(const char *const *)dest;
+	int n = snprintf(buf, size, "%s", s ? s : "");
+
+	return n < 0 || (size_t)n >= size ? -ENOSPC : 0;
+}
+
 /* What the option expects, in words, for the refusal and for --help. */
 static void opt_expected(const struct opt *opt, char *buf, size_t size)
 {

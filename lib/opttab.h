@@ -77,6 +77,14 @@ const struct opt *opttab_find(const struct opt *opts, size_t nr, const char *nam
  */
 int opttab_check(const struct opt *opts, size_t nr, size_t base_size, char *err, size_t err_size);
 
+/* What an OPT_CUSTOM row needs for a const char *: NULL, or the argument as typed, which is not "". */
+#define OPT_STRING                                                                \
+	.type = OPT_CUSTOM, .parse = opt_string_parse, .reset = opt_string_reset, \
+	.format = opt_string_format
+int opt_string_parse(const char *arg, void *dest);
+void opt_string_reset(void *dest);
+int opt_string_format(const void *dest, char *buf, size_t size);
+
 /* For OPT_NUM and OPT_SIZE rows: 0 where the number is a power of two, else -EINVAL. */
 int opt_power_of_two(const char *arg, void *dest);
 

@@ -32,27 +32,6 @@ static int format_cpuset(const void *dest, char *buf, size_t size)
 	return cpuset_format(dest, buf, size);
 }
 
-static int parse_string(const char *arg, void *dest)
-{
-	if (!*arg)
-		return -EINVAL;
-	*(const char **)dest = arg;
-	return 0;
-}
-
-static void reset_string(void *dest)
-{
-	*(const char **)dest = NULL;
-}
-
-static int format_string(const void *dest, char *buf, size_t size)
-{
-	const char *s = *(const char *const *)dest;
-	int n = snprintf(buf, size, "%s", s ? s : "");
-
-	return n < 0 || (size_t)n >= size ? -ENOSPC : 0;
-}
-
 /* A percentage may have a fraction: that is the one number here that need not be whole. */
 static int parse_pct(const char *arg, void *dest)
 {
@@ -106,10 +85,8 @@ static int format_slower(const void *dest, char *buf, size_t size)
 
 #define DAY_S (24 * 60 * 60)
 
-#define AT(member) .at = offsetof(struct args, member)
-#define STRING(member)                                                                \
-	AT(member), .type = OPT_CUSTOM, .parse = parse_string, .reset = reset_string, \
-		    .format = format_string
+#define AT(member)     .at = offsetof(struct args, member)
+#define STRING(member) AT(member), OPT_STRING
 #define CPUS(member)                                                            \
 	AT(member), .arg = "CPUSET", .type = OPT_CUSTOM, .parse = parse_cpuset, \
 		    .reset = reset_cpuset, .format = format_cpuset,             \

@@ -214,8 +214,9 @@ static void shrinking_options(const struct bench *bench, char *buf, size_t size)
 	}
 }
 
+/* @subject: what was to be loaded, in words. */
 static void load_error(struct bench_run *run, struct bench_err *e, const struct bpf_object *obj,
-		       int err)
+		       const char *subject, int err)
 {
 	const struct bench *bench = run->bench;
 	char what[512], options[128];
@@ -236,15 +237,24 @@ static void load_error(struct bench_run *run, struct bench_err *e, const struct 
 		break;
 	}
 	if (bpflog_failed_map(what, sizeof(what)))
-		bench_bpf_error(e, err, "cannot create map '%s' of %s", what, bench->name);
+		bench_bpf_error(e, err, "cannot create map '%s' of %s", what, subject);
 	else if (bpflog_verifier_spoke())
-		bench_failed(e, err, "the verifier of this kernel refuses the BPF programs of %s",
-			     bench->name);
+		bench_failed(e, err, "the verifier of this kernel refuses %s", subject);
 	else
-		bench_bpf_error(e, err, "cannot load the BPF programs of %s", bench->name);
+		bench_bpf_error(e, err, "cannot load %s", subject);
 	/* Where it is clear what is missing, these words would only distract. */
 	if (e->code == BENCH_EXIT_FAILED)
 		bpflog_tail(e->detail, sizeof(e->detail), DETAIL_LINES);
+}
+
+/* The benchmark's own programs. */
+static void own_load_error(struct bench_run *run, struct bench_err *e, const struct bpf_object *obj,
+			   int err)
+{
+	char subject[128];
+
+	snprintf(subject, sizeof(subject), "the BPF programs of %s", run->bench->name);
+	load_error(run, e, obj, subject, err);
 }
 
 int bench_load(struct bench_run *run, struct bpf_object_skeleton *skel)
@@ -256,7 +266,20 @@ int bench_load(struct bench_run *run, struct bpf_object_skeleton *skel)
 	err = bpf_object__load_skeleton(skel);
 	if (!err)
 		return 0;
-	load_error(run, &why, *skel->obj, err);
+	own_load_error(run, &why, *skel->obj, err);
+	return bench_take_error(&run->err, &why, err);
+}
+
+int bench_load_object(struct bench_run *run, struct bpf_object *obj, const char *subject)
+{
+	struct bench_err why = {};
+	int err;
+
+	bpflog_clear();
+	err = bpf_object__load(obj);
+	if (!err)
+		return 0;
+	load_error(run, &why, obj, subject, err);
 	return bench_take_error(&run->err, &why, err);
 }
 
@@ -360,7 +383,7 @@ int bench_hook_load(struct bench_run *run, struct hook *hook, struct bpf_object_
 	err = bpf_object__load_skeleton(skel);
 	if (!err)
 		return 0;
-	load_error(run, &load_err, *skel->obj, err);
+	own_load_error(run, &load_err, *skel->obj, err);
 	/*
 	 * What is missing, told by the kernel's words; or by the kind; or what a load says at all.
 	 */

@@ -103,6 +103,9 @@ int bench_take_error(struct bench_err *e, const struct bench_err *from, int err)
  */
 int bench_load(struct bench_run *run, struct bpf_object_skeleton *skel);
 
+/* The same for an object that is no skeleton. @subject: what it is to the user. */
+int bench_load_object(struct bench_run *run, struct bpf_object *obj, const char *subject);
+
 /* Keeps a link until the end of the run; @link may be NULL with errno set (libbpf's failure). */
 int bench_keep_link(struct bench_run *run, struct bpf_link *link, const char *what);
 
