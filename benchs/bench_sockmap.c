@@ -456,8 +456,8 @@ static void poll_for(int fd, short events)
 }
 
 /*
- * Sends up to @max bytes of the file, which goes on where it ended. Returns how many the kernel took,
- * 0: it refused to, for now; or -errno after bench_failed().
+ * Sends up to @max bytes of the file, which goes on where it ended. Returns how many the kernel
+ * took, 0: it refused to, for now; or -errno after bench_failed().
  */
 static ssize_t send_some(struct bench_thread *t, size_t max)
 {
@@ -541,9 +541,9 @@ static int sockmap_producer(struct bench_thread *t)
 #define FULL_CHECKS  64 /* one of so many reads is compared as a whole */
 
 /*
- * Are these @n bytes those of the file, from @at on? All of them, or some of each KiB: data that was
- * lost, doubled or put into another order shifts them, and to compare all would make the reader a
- * good deal slower.
+ * Are these @n bytes those of the file, from @at on? All of them, or some of each KiB: data that
+ * was lost, doubled or put into another order shifts them, and to compare all would make the reader
+ * a good deal slower.
  */
 static bool is_right(const struct sockmap_ctx *ctx, const char *buf, size_t n, size_t at, bool all)
 {
@@ -563,7 +563,9 @@ static bool is_right(const struct sockmap_ctx *ctx, const char *buf, size_t n, s
 	return true;
 }
 
-/* Reads what there is. Returns how many bytes, 0: there are none; or -errno after bench_failed(). */
+/*
+ * Reads what there is. Returns how many bytes, 0: there are none; or -errno after bench_failed().
+ */
 static ssize_t receive_some(struct bench_thread *t, enum sock sock)
 {
 	struct sockmap_ctx *ctx = t->run->priv;
