@@ -210,6 +210,7 @@ gone() {
 	for ((i = 0; i < 200; i++)); do
 		left=
 		while read -r kind id; do
+			[[ -n $kind ]] || continue
 			! bpftool "$kind" show id "$id" >/dev/null 2>&1 || left+=" $kind $id"
 		done <<<"$1"
 		[[ -n $left ]] || return 0

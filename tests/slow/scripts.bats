@@ -81,7 +81,7 @@ FAKE
 }
 
 setup() {
-	TOP=$BATS_TEST_DIRNAME/..
+	TOP=$BATS_TEST_DIRNAME/../..
 	SWEEPS=$TOP/benchs
 	SCRIPTS=$TOP/scripts
 	REAL=$(realpath "${BENCH:-./bench}")

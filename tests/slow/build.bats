@@ -6,7 +6,7 @@
 #
 # shellcheck disable=SC2034 # BENCH is for the helpers
 
-load helpers
+load ../helpers
 
 setup_file() {
 	[[ -z $SANITIZED ]] || skip 'the build is the same under sanitizers'
@@ -17,7 +17,7 @@ setup_file() {
 	OBJ=$BATS_FILE_TMPDIR/o # not O, which make would take from the environment
 	export SRC OBJ
 	mkdir "$SRC"
-	tar -C "$BATS_TEST_DIRNAME/.." --exclude-vcs --exclude=./build --exclude=./bench \
+	tar -C "$BATS_TEST_DIRNAME/../.." --exclude-vcs --exclude=./build --exclude=./bench \
 		--exclude=./bench-static -c . | tar -C "$SRC" -x
 	(cd "$SRC" && find . -type f | sort) >"$BATS_FILE_TMPDIR/tree"
 	mk -j2 >"$BATS_FILE_TMPDIR/first" 2>&1 || {

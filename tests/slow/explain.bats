@@ -5,7 +5,7 @@
 # made to happen: rights, limits and files are taken away; and what another kernel would answer is
 # answered in this one's place (tests/confine.c).
 
-load helpers
+load ../helpers
 
 # Where user 54321 can reach them, and the dynamic loader finds all it needs
 setup_file() {

@@ -220,7 +220,7 @@ trig-{tp,rawtp,{kprobe,kretprobe}{,-multi},fentry,fexit,fmodret,fentry-sleep}
 
 # What uprobe_file_offset() finds is what is in the file, however it is linked.
 @test "targets are found in PIE, non-PIE, static and stripped executables" {
-	local how exe=$BATS_TEST_TMPDIR/exe top=$BATS_TEST_DIRNAME/..
+	local how exe=$BATS_TEST_TMPDIR/exe top=$BATS_TEST_DIRNAME/../..
 	cat >"$exe.c" <<-'END'
 		#include <fcntl.h>
 		#include <string.h>

@@ -21,7 +21,7 @@ fake() {
 
 # A complete system. "no-NAME" is a header, module or runtime that is missing.
 setup() {
-	SCRIPT=$BATS_TEST_DIRNAME/../scripts/install-deps.sh
+	SCRIPT=$BATS_TEST_DIRNAME/../../scripts/install-deps.sh
 	SYS=$BATS_TEST_TMPDIR
 	BIN=$SYS/bin
 	mkdir -p "$BIN" "$SYS/etc" "$SYS/usr/sbin"

@@ -3,7 +3,7 @@
 #
 # scripts/matrix.sh: the README's table of what runs where.
 
-MATRIX=$(realpath "$BATS_TEST_DIRNAME/../scripts/matrix.sh")
+MATRIX=$(realpath "$BATS_TEST_DIRNAME/../../scripts/matrix.sh")
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1

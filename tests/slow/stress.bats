@@ -13,7 +13,7 @@
 # Each test is a subshell to shellcheck.
 # shellcheck disable=SC2030,SC2031
 
-load helpers
+load ../helpers
 
 RUNS=${STRESS_RUNS:-40}
 FULL=${STRESS_FULL:-}

@@ -5,7 +5,7 @@
 # one it is `make vmtest`.
 # shellcheck disable=SC2016 # the guests expand their variables themselves
 
-VMTEST=$(realpath "$BATS_TEST_DIRNAME/../scripts/vmtest.sh")
+VMTEST=$(realpath "$BATS_TEST_DIRNAME/../../scripts/vmtest.sh")
 
 fail() {
 	echo "$*"

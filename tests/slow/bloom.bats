@@ -4,7 +4,7 @@
 # Bloom filter benchmarks: that they count what they should, and that the kernel's filter is wrong as
 # often as the theory says. Rates do not matter here, so runs go on side by side.
 
-load helpers
+load ../helpers
 
 ALL='bloom-lookup bloom-update bloom-false-positive hashmap-without-bloom hashmap-with-bloom'
 

@@ -9,7 +9,7 @@
 # Each test is a subshell to shellcheck.
 # shellcheck disable=SC2030,SC2031
 
-load helpers
+load ../helpers
 
 teardown() {
 	kill_started

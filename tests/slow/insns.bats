@@ -7,7 +7,7 @@
 
 bats_require_minimum_version 1.5.0
 
-INSNS=$(realpath "$BATS_TEST_DIRNAME/../scripts/insns.sh")
+INSNS=$(realpath "$BATS_TEST_DIRNAME/../../scripts/insns.sh")
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
