@@ -228,6 +228,11 @@ length == 2 and all(.[];
 		$g[.name].better == .better)) and
 	.summary.figure == $figures[0].name and .summary.n > 0 and
 	near(.summary.mean; .figures[$figures[0].name].mean) and
+	# rates are those of the samples
+	(.samples as $s | .figures as $g | all($raw[] | select(.kind == "rate") | .name;
+		. as $n | ($g[$n].unit | startswith("M") | not) or
+		near($g[$n].mean; ($s | sum(.[$n])) * 1e3 / ($s | sum(.dt_ns))))) and
+	all(.figures[]; .ci95_low == null or (.ci95_low <= .mean and .mean <= .ci95_high)) and
 	# what is conserved is
 	(if $b.conserves then .conservation.ok != false else true end)) and
 # The second run begins at nothing: no count goes on from the first

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Runs that are cut short, and what is left of them: a summary where something was measured, the
-# right exit status, and nothing in the kernel.
+# right exit status, and nothing in the kernel. At random moments, and SIGKILL: contract.bats.
 #
 # Each test is a subshell to shellcheck.
 # shellcheck disable=SC2030,SC2031
@@ -41,18 +41,31 @@ cut_short() {
 
 # shellcheck disable=SC2086 # words
 @test "Ctrl-C: the summary of what was measured, exit status 130, nothing left" {
-	for name in rb-custom rb-libbpf pb-custom pb-libbpf; do
+	for name in rb-custom pb-libbpf; do
 		start_with --default-signal=INT -- -w0 $LONG --interval 100 "$name"
 		cut_short INT 130
 	done
 }
 
 # shellcheck disable=SC2086 # words
-@test "SIGTERM: the same, exit status 143" {
-	start -w0 $LONG --interval 100 rb-custom
-	cut_short TERM 143
-	start -w0 $LONG --interval 100 --rb-b2b --rb-sampled pb-custom
-	cut_short TERM 143
+@test "other signals that stop: the same, exit status 128 + number" {
+	for signal in TERM HUP QUIT XCPU USR1 USR2; do
+		start_with "--default-signal=$signal" -- -w0 $LONG --interval 50 --rb-b2b rb-custom
+		cut_short "$signal" $((128 + $(kill -l "$signal")))
+	done
+}
+
+# As nohup has it; and only SIGHUP
+# shellcheck disable=SC2086 # words
+@test "SIGHUP stays ignored where it was" {
+	start_with --ignore-signal=HUP -- -w0 $LONG --interval 100 count-local
+	await '^Iter   0 '
+	kill -HUP "$pid"
+	await '^Iter   4 '
+	kill -TERM "$pid"
+	finish "$SOON"
+	exits 143
+	error_line 'bench: warning: cut short by SIGTERM after *'
 }
 
 # Background jobs of a script have it ignored
@@ -67,10 +80,16 @@ cut_short() {
 @test "many threads, a consumer that sleeps for long, or is never woken: all end" {
 	start -w0 $LONG --interval 100 -p 64 rb-custom
 	cut_short INT 130
-	start -w0 $LONG --interval 100 --rb-consume timer:10000 rb-custom
-	cut_short INT 130
 	start -w0 $LONG --interval 100 --rb-bench-producer rb-custom
 	cut_short INT 130
+	# it has consumed nothing yet: there is no summary
+	start -w0 $LONG --interval 100 --rb-consume timer:10000 rb-custom
+	await '^Iter   2 '
+	in_the_middle
+	kill -INT "$pid"
+	finish 5
+	exits 130
+	gone "$held"
 }
 
 @test "Ctrl-C in the warm-up: nothing was measured, and nothing is made up" {
@@ -170,31 +189,14 @@ in_the_setup() {
 	gone "$held"
 }
 
-# shellcheck disable=SC2086 # words
-@test "kill -9 leaves nothing in the kernel" {
-	for name in rb-custom pb-custom; do
-		for kind in auto rawtp; do
-			start -w0 $LONG --interval 100 --attach "$kind" "$name"
-			await '^Iter   0 '
-			in_the_middle
-			kill -KILL "$pid"
-			finish "$SOON"
-			exits 137
-			gone "$held"
-		done
-	done
+@test "after a run that was not cut short nothing is left either" {
+	start -w0 -d1 pb-custom
+	await '^Benchmark .* started'
+	sleep 0.2
+	in_the_middle
+	finish "$SOON"
+	exits 0
+	gone "$held"
 	# nor is anything pinned
 	[[ ! -d /sys/fs/bpf ]] || [[ -z $(find /sys/fs/bpf -name '*getpgid*' -o -name '*ringbuf*') ]]
-}
-
-@test "after a run as it should be nothing is left either" {
-	for name in rb-libbpf rb-custom pb-libbpf pb-custom; do
-		start -w0 -d1 "$name"
-		await '^Benchmark .* started'
-		sleep 0.2
-		in_the_middle
-		finish "$SOON"
-		exits 0
-		gone "$held"
-	done
 }

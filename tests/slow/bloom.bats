@@ -15,8 +15,8 @@ setup_file() {
 	((status == 0)) || UNAVAILABLE=$(sed 's/^bench: bloom-lookup: unavailable: //' "$ERR")
 	case $UNAVAILABLE in
 	'' | \
-		'this kernel has no bloom filter map (BPF_MAP_TYPE_BLOOM_FILTER): it takes Linux 5.16 or newer' | \
-		'this kernel cannot run a raw_tp program on request (BPF_PROG_TEST_RUN): it takes Linux 5.10 or newer') ;;
+		'this kernel has no bloom filter map (BPF_MAP_TYPE_BLOOM_FILTER): requires Linux 5.16 or newer' | \
+		'this kernel cannot run a raw_tp program on request (BPF_PROG_TEST_RUN): requires Linux 5.10 or newer') ;;
 	*) return 1 ;;
 	esac
 	export UNAVAILABLE

@@ -14,8 +14,8 @@ setup_file() {
 	message=$("$BENCH" -q -w0 -d1 bpf-loop 2>&1) || UNAVAILABLE=${message#bench: bpf-loop: unavailable: }
 	case $UNAVAILABLE in
 	'' | \
-		'this kernel has no bpf_loop() for such a program: it takes Linux 5.17 or newer' | \
-		'this kernel cannot run a raw_tp program on request (BPF_PROG_TEST_RUN): it takes Linux 5.10 or newer') ;;
+		'this kernel has no bpf_loop() for such a program: requires Linux 5.17 or newer' | \
+		'this kernel cannot run a raw_tp program on request (BPF_PROG_TEST_RUN): requires Linux 5.10 or newer') ;;
 	*)
 		echo "$message"
 		return 1
@@ -90,7 +90,7 @@ best() {
 	for n in 0 -1 8388609 10x ''; do
 		run --separate-stderr "$BENCH" bpf-loop --nr_loops "$n"
 		[ "$status" -eq 64 ]
-		[ "$stderr" = "bench: --nr_loops: '$n' is not allowed: it takes a whole number from 1 to 8388608" ]
+		[ "$stderr" = "bench: --nr_loops: invalid value '$n': expected a whole number from 1 to 8388608" ]
 		[ -z "$output" ]
 	done
 }

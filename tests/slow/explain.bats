@@ -160,7 +160,7 @@ TRACING='/sys/kernel/tracing /sys/kernel/debug'
 @test "bpf(2) refused by a security module" {
 	ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 bench_by strace -f -qq -o /dev/null \
 		-e trace=bpf -e inject=bpf:error=EPERM -- "${short[@]}" rb-custom
-	unavailable rb-custom '*: Operation not permitted: a security module forbids bpf(2) (*): have it allowed there, or take another kernel'
+	unavailable rb-custom '*: Operation not permitted: a security module forbids bpf(2) (*): allow it there'
 }
 
 @test "perf_event_paranoid above 2 leaves perf events to CAP_SYS_ADMIN" {
@@ -179,7 +179,7 @@ TRACING='/sys/kernel/tracing /sys/kernel/debug'
 	unavailable trig-tp 'tracepoint syscalls/sys_enter_getpgid cannot be looked up: Operation not permitted: tracefs is not mounted, and this user may not mount it: *'
 	by=("$confine" fsopen:EPERM)
 	without_files "$TRACING" -- "${short[@]}" --attach tp rb-custom
-	unavailable rb-custom '*tracefs is not mounted, and a seccomp filter forbids a mount of our own: mount -t tracefs *'
+	unavailable rb-custom '*tracefs is not mounted, and a seccomp filter forbids a private mount: mount -t tracefs *'
 	by=("$confine" fsopen:ENOSYS)
 	without_files "$TRACING" -- "${short[@]}" --trig-driver syscall trig-tp
 	unavailable trig-tp '*: Function not implemented: tracefs is not mounted, and *: mount -t tracefs *'
@@ -222,7 +222,7 @@ teardown() {
 	local name dirs='/sys/kernel/btf /boot /lib/modules /usr/lib/debug'
 	for name in no-private-stack trig-fentry rename-fentry; do
 		without_files "$dirs" -- "${short[@]}" "$name"
-		unavailable "$name" 'this kernel has no BTF: it takes CONFIG_DEBUG_INFO_BTF'
+		unavailable "$name" 'this kernel has no BTF: requires CONFIG_DEBUG_INFO_BTF'
 	done
 	for name in bpf-loop bloom-lookup trig-uprobe-nop rename-rawtp; do
 		without_files "$dirs" -- "${short[@]}" "$name"
@@ -231,10 +231,10 @@ teardown() {
 	done
 	without_files "$dirs" -- "${short[@]}" trig-rawtp
 	runs
-	error_line 'bench: note: triggered by syscall (batch: this kernel has no BTF: it takes CONFIG_DEBUG_INFO_BTF)'
+	error_line 'bench: note: driven by syscall (batch: this kernel has no BTF: requires CONFIG_DEBUG_INFO_BTF)'
 	without_files "$dirs" -- "${short[@]}" rb-custom
 	runs
-	error_line 'bench: note: attached by * (fentry: this kernel has no BTF: it takes CONFIG_DEBUG_INFO_BTF; *'
+	error_line 'bench: note: attached by * (fentry: this kernel has no BTF: requires CONFIG_DEBUG_INFO_BTF; *'
 }
 
 @test "no sysfs: said in other words" {
@@ -328,10 +328,10 @@ teardown() {
 	by=(env -C /)
 	with_file /proc/meminfo 'MemAvailable: 102400 kB' -- --rb-size 268435456 rb-custom
 	exits 64
-	one_error_line "bench: --rb-size: '268435456' is not allowed: the pages of the ring buffer need 256.0 MiB, and 100.0 MiB are available"
+	one_error_line "bench: --rb-size: invalid value '268435456': the pages of the ring buffer need 256.0 MiB, and 100.0 MiB are available"
 	with_file /proc/meminfo 'MemAvailable: 102400 kB' -- --pb-pages 131072 pb-custom
 	exits 64
-	one_error_line "bench: --pb-pages: '131072' is not allowed: the pages of the perf buffers of all CPUs need * MiB, and 100.0 MiB are available"
+	one_error_line "bench: --pb-pages: invalid value '131072': the pages of the perf buffers of all CPUs need * MiB, and 100.0 MiB are available"
 }
 
 @test "no memory for a map" {
@@ -351,17 +351,17 @@ teardown() {
 		exits 4
 		one_error_line "bench: $name: unavailable: $text"
 	done 9<<-'END'
-		rb-libbpf||bpf,cmd=0,type=27:EINVAL|this kernel has no BPF ring buffer (BPF_MAP_TYPE_RINGBUF): it takes Linux 5.8 or newer
-		pb-custom||bpf,cmd=0,type=4:EINVAL|this kernel has no perf event array (BPF_MAP_TYPE_PERF_EVENT_ARRAY): it takes Linux 4.3 or newer
-		bloom-lookup||bpf,cmd=0,type=30:EINVAL|this kernel has no bloom filter map (BPF_MAP_TYPE_BLOOM_FILTER): it takes Linux 5.16 or newer
-		rb-custom|--rb-overwrite --rb-bench-producer|bpf,cmd=0,flags=0x80000:EINVAL|this kernel has no BPF ring buffer that overwrites (BPF_F_RB_OVERWRITE): it takes Linux 6.19 or newer
-		bloom-lookup||bpf,cmd=10:ENOTSUPP|this kernel cannot run a raw_tp program on request (BPF_PROG_TEST_RUN): it takes Linux 5.10 or newer
-		bpf-loop||bpf,cmd=10:EINVAL|this kernel cannot run a raw_tp program on request (BPF_PROG_TEST_RUN): it takes Linux 5.10 or newer
-		trig-kernel-count||bpf,cmd=10:ENOTSUPP|this kernel cannot run a raw_tp program on request (BPF_PROG_TEST_RUN): it takes Linux 5.10 or newer
-		bpf-loop||bpf,cmd=5,helper=181:EINVAL:unknown func bpf_loop#181|this kernel has no bpf_loop() for such a program: it takes Linux 5.17 or newer
-		no-private-stack||bpf,cmd=5,helper=181:EINVAL:invalid func unknown#181|this kernel has no bpf_loop() for such a program: it takes Linux 5.17 or newer
-		trig-uprobe-multi-nop||bpf,cmd=28,attach=48:EINVAL|this kernel has no multi-uprobes: it takes Linux 6.6 or newer
-		trig-uretprobe-multi-ret||bpf,cmd=28,attach=48:EINVAL|this kernel has no multi-uretprobes: it takes Linux 6.6 or newer
+		rb-libbpf||bpf,cmd=0,type=27:EINVAL|this kernel has no BPF ring buffer (BPF_MAP_TYPE_RINGBUF): requires Linux 5.8 or newer
+		pb-custom||bpf,cmd=0,type=4:EINVAL|this kernel has no perf event array (BPF_MAP_TYPE_PERF_EVENT_ARRAY): requires Linux 4.3 or newer
+		bloom-lookup||bpf,cmd=0,type=30:EINVAL|this kernel has no bloom filter map (BPF_MAP_TYPE_BLOOM_FILTER): requires Linux 5.16 or newer
+		rb-custom|--rb-overwrite --rb-bench-producer|bpf,cmd=0,flags=0x80000:EINVAL|this kernel has no BPF ring buffer that overwrites (BPF_F_RB_OVERWRITE): requires Linux 6.19 or newer
+		bloom-lookup||bpf,cmd=10:ENOTSUPP|this kernel cannot run a raw_tp program on request (BPF_PROG_TEST_RUN): requires Linux 5.10 or newer
+		bpf-loop||bpf,cmd=10:EINVAL|this kernel cannot run a raw_tp program on request (BPF_PROG_TEST_RUN): requires Linux 5.10 or newer
+		trig-kernel-count||bpf,cmd=10:ENOTSUPP|this kernel cannot run a raw_tp program on request (BPF_PROG_TEST_RUN): requires Linux 5.10 or newer
+		bpf-loop||bpf,cmd=5,helper=181:EINVAL:unknown func bpf_loop#181|this kernel has no bpf_loop() for such a program: requires Linux 5.17 or newer
+		no-private-stack||bpf,cmd=5,helper=181:EINVAL:invalid func unknown#181|this kernel has no bpf_loop() for such a program: requires Linux 5.17 or newer
+		trig-uprobe-multi-nop||bpf,cmd=28,attach=48:EINVAL|this kernel has no multi-uprobes: requires Linux 6.6 or newer
+		trig-uretprobe-multi-ret||bpf,cmd=28,attach=48:EINVAL|this kernel has no multi-uretprobes: requires Linux 6.6 or newer
 	END
 }
 
@@ -370,7 +370,7 @@ teardown() {
 	bench_by "$confine" 'bpf,cmd=5,helper=181,insns=2:EINVAL:invalid func unknown#181' \
 		"bpf,cmd=5,helper=181:EINVAL:number of funcs in func_info doesn't match number of subprogs" \
 		-- "${short[@]}" bpf-loop
-	unavailable bpf-loop 'this kernel has no bpf_loop() for such a program: it takes Linux 5.17 or newer'
+	unavailable bpf-loop 'this kernel has no bpf_loop() for such a program: requires Linux 5.17 or newer'
 }
 
 @test "a kernel without tracing has none of its programs" {
@@ -381,7 +381,7 @@ teardown() {
 			bpf,cmd=5,type=17:EINVAL bpf,cmd=5,type=24:EINVAL bpf,cmd=5,type=26:EINVAL \
 			-- "${short[@]}" "$name"
 		exits 4
-		one_error_line "bench: $name: unavailable: *this kernel has no BPF programs of type $type: it takes CONFIG_BPF_EVENTS*"
+		one_error_line "bench: $name: unavailable: *this kernel has no BPF programs of type $type: requires CONFIG_BPF_EVENTS*"
 	done 9<<-'END'
 		rb-custom tracepoint
 		pb-libbpf raw_tracepoint
@@ -398,7 +398,7 @@ teardown() {
 @test "--verify where the kernel cannot be asked to count" {
 	bench_by "$confine" bpf,cmd=32:EINVAL -- "${short[@]}" --verify trig-kernel-count
 	exits 4
-	one_error_line 'bench: trig-kernel-count: unavailable: this kernel cannot be asked to count the runs of programs, as --verify wants (BPF_ENABLE_STATS): it takes Linux 5.8 or newer'
+	one_error_line 'bench: trig-kernel-count: unavailable: this kernel cannot be asked to count the runs of programs, as --verify wants (BPF_ENABLE_STATS): requires Linux 5.8 or newer'
 }
 
 @test "programs that the JIT alone can run, without it" {
@@ -412,7 +412,7 @@ teardown() {
 	# By default it does without, and says why it is not the first choice
 	bench_by "$confine" "bpf,cmd=5,kfunc=1:ENOTSUPP:$log" -- "${short[@]}" trig-rawtp
 	runs
-	error_line 'bench: note: triggered by syscall (batch: the program needs the BPF JIT, *)'
+	error_line 'bench: note: driven by syscall (batch: the program needs the BPF JIT, *)'
 }
 
 @test "in a network namespace, which has no sysctl for the JIT, nothing is said of it" {

@@ -19,9 +19,9 @@ setup_file() {
 		"$BENCH" -w0 -d1 --show-jit no-private-stack >"$out/none.stdout" 2>"$out/none.stderr"
 	case $UNAVAILABLE in
 	'' | \
-		'this kernel gives the program no private stack: it takes Linux 6.13 (arm64: 6.17) or newer' | \
-		'this kernel has no bpf_modify_return_test_tp(), which triggers the program: it takes Linux 6.10 or newer' | \
-		'this kernel cannot run a raw_tp program on request (BPF_PROG_TEST_RUN): it takes Linux 5.10 or newer' | \
+		'this kernel gives the program no private stack: requires Linux 6.13 (arm64: 6.17) or newer' | \
+		'this kernel has no bpf_modify_return_test_tp(), which triggers the program: requires Linux 6.10 or newer' | \
+		'this kernel cannot run a raw_tp program on request (BPF_PROG_TEST_RUN): requires Linux 5.10 or newer' | \
 		'it is not known how to tell a private stack from another in the JITed code of this architecture') ;;
 	*)
 		cat "$out/private.stderr"
@@ -185,7 +185,7 @@ best() {
 	for n in 0 65537 1k; do
 		run --separate-stderr "$BENCH" private-stack --nr-batch-iters "$n"
 		[ "$status" -eq 64 ]
-		[ "$stderr" = "bench: --nr-batch-iters: '$n' is not allowed: it takes a whole number from 1 to 65536" ]
+		[ "$stderr" = "bench: --nr-batch-iters: invalid value '$n': expected a whole number from 1 to 65536" ]
 		[ -z "$output" ]
 	done
 }
@@ -205,7 +205,7 @@ best() {
 	for bench in no-private-stack private-stack; do
 		run --separate-stderr setpriv --bounding-set=-all,+bpf,+perfmon "$BENCH" -w0 -d1 "$bench"
 		[ "$status" -eq 4 ]
-		[ "$stderr" = "bench: $bench: unavailable: the kernel does not show the JITed code, without which one cannot tell what is measured: it takes CAP_SYSLOG (root has it) and sysctl kernel.kptr_restrict=1 or 0" ]
+		[ "$stderr" = "bench: $bench: unavailable: the kernel does not show the JITed code, without which one cannot tell what is measured: requires CAP_SYSLOG (root has it) and sysctl kernel.kptr_restrict=1 or 0" ]
 		[ -z "$output" ]
 	done
 }

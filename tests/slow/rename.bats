@@ -12,8 +12,8 @@ KINDS=(kprobe kretprobe rawtp fentry fexit)
 # Is $2 a reason that rename-$1 may have to be unavailable, for root?
 known_reason() {
 	case $1:$2 in
-	kprobe:'kprobes are not built into this kernel: it takes CONFIG_KPROBES and CONFIG_KPROBE_EVENTS') ;;
-	kretprobe:'kprobes are not built into this kernel: it takes CONFIG_KPROBES and CONFIG_KPROBE_EVENTS') ;;
+	kprobe:'kprobes are not built into this kernel: requires CONFIG_KPROBES and CONFIG_KPROBE_EVENTS') ;;
+	kretprobe:'kprobes are not built into this kernel: requires CONFIG_KPROBES and CONFIG_KPROBE_EVENTS') ;;
 	fentry:'fentry programs are refused by this kernel: Operation not permitted'*) ;;
 	fexit:'fexit programs are refused by this kernel: Operation not permitted'*) ;;
 	*)

@@ -555,7 +555,7 @@ in_cgroup() {
 
 	in_cgroup -- -w0 -d1 --nr_entries 2000000 hashmap-with-bloom
 	exits 64
-	one_error_line "bench: --nr_entries: '2000000' is not allowed: for that many values of 8 bytes the maps of hashmap-with-bloom need * MiB, and * MiB are left by the memory limit of the cgroup"
+	one_error_line "bench: --nr_entries: invalid value '2000000': for that many values of 8 bytes the maps of hashmap-with-bloom need * MiB, and * MiB are left by the memory limit of the cgroup"
 
 	# Where bench cannot see the limit, the kernel says no
 	for args in '--nr_entries 2000000 hashmap-with-bloom' '--nr_entries 20000000 bloom-lookup'; do
@@ -566,7 +566,7 @@ in_cgroup() {
 	for name in rb-custom rb-libbpf; do
 		in_cgroup -- -w0 -d1 --rb-size 1073741824 "$name"
 		exits 64
-		one_error_line "bench: --rb-size: '1073741824' is not allowed: the pages of the ring buffer need 1024.0 MiB, and * MiB are left by the memory limit of the cgroup"
+		one_error_line "bench: --rb-size: invalid value '1073741824': the pages of the ring buffer need 1024.0 MiB, and * MiB are left by the memory limit of the cgroup"
 		in_cgroup "${hidden[@]}" -- -w0 -d1 --rb-size 1073741824 "$name"
 		no_memory "$name"
 	done
@@ -575,7 +575,7 @@ in_cgroup() {
 
 no_memory() {
 	exits 1
-	one_failure "bench: $1: failed: *: Cannot allocate memory: too little memory: take smaller sizes, or free some"
+	one_failure "bench: $1: failed: *: Cannot allocate memory: too little memory: choose smaller sizes, or free some"
 	run -1 grep Summary "$OUT"
 }
 

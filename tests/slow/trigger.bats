@@ -61,17 +61,17 @@ setup() {
 # Is $2 a reason that $1 may have to be unavailable, for root?
 known_reason() {
 	case $1:$2 in
-	trig-kprobe:'kprobes are not built into this kernel: it takes CONFIG_KPROBES and CONFIG_KPROBE_EVENTS') ;;
-	trig-kretprobe:'kprobes are not built into this kernel: it takes CONFIG_KPROBES and CONFIG_KPROBE_EVENTS') ;;
-	trig-kprobe-multi:'this kernel has no fprobe, which a multi-kprobe is: it takes CONFIG_FPROBE') ;;
-	trig-kretprobe-multi:'this kernel has no fprobe, which a multi-kretprobe is: it takes CONFIG_FPROBE') ;;
+	trig-kprobe:'kprobes are not built into this kernel: requires CONFIG_KPROBES and CONFIG_KPROBE_EVENTS') ;;
+	trig-kretprobe:'kprobes are not built into this kernel: requires CONFIG_KPROBES and CONFIG_KPROBE_EVENTS') ;;
+	trig-kprobe-multi:'this kernel has no fprobe, which a multi-kprobe is: requires CONFIG_FPROBE') ;;
+	trig-kretprobe-multi:'this kernel has no fprobe, which a multi-kretprobe is: requires CONFIG_FPROBE') ;;
 	trig-fentry:'fentry programs are refused by this kernel: Operation not permitted'*) ;;
 	trig-fexit:'fexit programs are refused by this kernel: Operation not permitted'*) ;;
 	trig-fmodret:'fmod_ret programs are refused by this kernel: Operation not permitted'*) ;;
 	trig-fentry-sleep:'sleepable fentry programs are refused by this kernel: Operation not permitted'*) ;;
-	trig-fentry-sleep:'__'*'_sys_getpgid() is not on this kernel'\''s list of functions for sleepable programs: it takes CONFIG_FUNCTION_ERROR_INJECTION, or Linux 7.1 or newer') ;;
-	trig-uprobe-multi-*:'this kernel has no multi-uprobes: it takes Linux 6.6 or newer') ;;
-	trig-uretprobe-multi-*:'this kernel has no multi-uretprobes: it takes Linux 6.6 or newer') ;;
+	trig-fentry-sleep:'__'*'_sys_getpgid() is not on this kernel'\''s list of functions for sleepable programs: requires CONFIG_FUNCTION_ERROR_INJECTION, or Linux 7.1 or newer') ;;
+	trig-uprobe-multi-*:'this kernel has no multi-uprobes: requires Linux 6.6 or newer') ;;
+	trig-uretprobe-multi-*:'this kernel has no multi-uretprobes: requires Linux 6.6 or newer') ;;
 	*)
 		echo "not a known reason for $1: $2"
 		return 1
@@ -135,16 +135,16 @@ gone() {
 	for n in 0 -1 1001 10x 1e2 ''; do
 		run --separate-stderr "$BENCH" --trig-batch-iters "$n" trig-rawtp
 		[ "$status" -eq 64 ]
-		[ "$stderr" = "bench: --trig-batch-iters: '$n' is not allowed: it takes a whole number from 1 to 1000" ]
+		[ "$stderr" = "bench: --trig-batch-iters: invalid value '$n': expected a whole number from 1 to 1000" ]
 		[ -z "$output" ]
 	done
 	run --separate-stderr "$BENCH" --trig-driver fast trig-rawtp
 	[ "$status" -eq 64 ]
-	[ "$stderr" = "bench: --trig-driver: 'fast' is not allowed: it takes auto, batch, syscall" ]
+	[ "$stderr" = "bench: --trig-driver: invalid value 'fast': expected auto, batch, syscall" ]
 	[ -z "$output" ]
 	run --separate-stderr "$BENCH" --trig-driver batch trig-fentry-sleep
 	[ "$status" -eq 64 ]
-	[ "$stderr" = "bench: --trig-driver: 'batch' is not allowed: trig-fentry-sleep is driven by system calls only, a batch must not sleep" ]
+	[ "$stderr" = "bench: --trig-driver: invalid value 'batch': trig-fentry-sleep is driven by system calls only, a batch must not sleep" ]
 	[ -z "$output" ]
 }
 
@@ -153,7 +153,7 @@ gone() {
 	while read -r alias name; do
 		run "$BENCH" -c 2 "$alias"
 		[ "$status" -eq 64 ]
-		[ "$output" = "bench: -c, --consumers: '2' is not allowed: $name has no consumer, it takes 0 or 1" ]
+		[ "$output" = "bench: -c, --consumers: invalid value '2': $name has no consumer, it takes 0 or 1" ]
 	done <<-END
 		trig-base trig-syscall-count
 		trig-uprobe-base trig-usermode-count
