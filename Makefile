@@ -190,9 +190,26 @@ run: deps
 	$(Q)$(MAKE) $(BIN)
 	$(if $(filter 0,$(shell id -u)),,sudo) ./$(BIN) -a -w3 -d10 rb-custom
 
+# A few minutes: unit tests, and tests/*.bats, which take one benchmark of each family.
 .PHONY: test
 test: test-deps
 	$(Q)$(MAKE) check
+
+# The rest, some 20 minutes: every benchmark, tests/slow/*.bats with the stress test, the corpus of
+# the fuzz targets, the sanitizers, and a guest with another kernel.
+.PHONY: check-all
+check-all: test-deps
+	$(Q)$(MAKE) check-asan SANITIZER_TESTS='$(SANITIZER_SAMPLE)'
+	$(Q)$(MAKE) check-tsan SANITIZER_TESTS='$(SANITIZER_SAMPLE)'
+	$(Q)$(MAKE) vmtest
+	$(Q)CONTRACT_BENCHS='*' $(MAKE) check TESTS='$(SLOW_TESTS)'
+
+# More guests: each kernel in KERNELS (as vmtest.sh --kernel takes it), and arm64.
+KERNELS ?=
+.PHONY: check-kernels
+check-kernels:
+	$(Q)for kernel in $(KERNELS); do $(MAKE) vmtest-kernel KERNEL="$$kernel" || exit; done
+	$(Q)$(MAKE) vmtest-arm64
 
 # Runs a command with less than it would have, for tests of what is said then.
 $(B)/tests/confine: $(B)/tests/confine.o
@@ -208,14 +225,23 @@ $(B)/tests/jited: $(B)/tests/jited.o
 TEST_JOBS ?= 2
 export TEST_JOBS
 
-# The tests alone, with nothing installed.
+BATS := $(sort $(wildcard tests/*.bats))
+SLOW_BATS := $(sort $(wildcard tests/slow/*.bats))
+SLOW_TESTS := $(FUZZ_SRCS) tests/contract.bats $(SLOW_BATS)
+
+# The tests alone, with nothing installed: TESTS, as tests/run takes them.
+TESTS ?= $(UNIT_SRCS) $(BATS)
 .PHONY: check
 check: $(BIN) units
 	$(Q)BUILD=$(B) BENCH=$(BIN) SANITIZED=$(SANITIZED) tests/run $(TESTS)
 
-# Those that run the program itself; not those of the build, of scripts and of texts.
-SANITIZER_TESTS = $(UNIT_SRCS) $(FUZZ_SRCS) $(filter-out $(addprefix tests/,build.bats docs.bats \
-		  install-deps.bats insns.bats matrix.bats scripts.bats vmtest.bats),$(sort $(wildcard tests/*.bats)))
+# All that run the program itself; not those of the build, of scripts and of texts. check-all takes
+# a sample of them.
+SANITIZER_TESTS = $(UNIT_SRCS) $(FUZZ_SRCS) \
+	$(filter-out $(addprefix tests/,docs.bats tree.bats words.bats),$(BATS)) \
+	$(filter-out $(addprefix tests/slow/,build.bats install-deps.bats insns.bats matrix.bats \
+	newfamily.bats scripts.bats vmtest.bats),$(SLOW_BATS))
+SANITIZER_SAMPLE = $(UNIT_SRCS) $(FUZZ_SRCS) tests/contract.bats tests/records.bats
 
 .PHONY: check-asan check-tsan
 check-asan:
@@ -227,13 +253,13 @@ check-tsan:
 		SANITIZE='-fsanitize=thread -Wno-tsan' SANITIZED=1 \
 		TESTS='$(SANITIZER_TESTS)' check
 
-# All of the stress test, of which `make test` takes a sample: some 45 minutes.
+# All of the stress test, of which `make check-all` takes a sample: some 45 minutes.
 STRESS_RUNS ?= 1000
 .PHONY: stress
 stress: test-deps
 	$(Q)$(MAKE) $(BIN)
 	$(Q)BUILD=$(B) BENCH=$(BIN) STRESS_RUNS=$(STRESS_RUNS) STRESS_FULL=1 STRESS_SEED=$(STRESS_SEED) \
-		TEST_TIMEOUT=7200 FILE_TIMEOUT=10800 tests/run --verbose tests/stress.bats
+		TEST_TIMEOUT=7200 FILE_TIMEOUT=10800 tests/run --verbose tests/slow/stress.bats
 
 # ---- fuzzing, with libFuzzer: FUZZ_TIME seconds for each of the targets FUZZ, -j of them at a time.
 # Inputs that reach something new, and findings, stay in $(O)/fuzz; `make fuzz-corpus` takes what
@@ -341,8 +367,8 @@ matrix: $(BIN)
 			echo "$$(head -n1 "$$f" | cut -f1) $$f"; done | sort -V | cut -d' ' -f2)
 
 C_FILES = $(sort $(wildcard *.[ch] scripts/plugin/*.[ch] lib/*.[ch] lib/*/*.[ch] benchs/*.[ch] progs/*.[ch] tests/*.[ch] tests/*/*.[ch]))
-SH_FILES = $(sort $(wildcard scripts/*.sh benchs/*.sh) tests/run tests/tap-exec $(wildcard tests/fuzz/*.sh) .ci/run $(wildcard tests/guest/suite tests/guest/init))
-BATS_FILES = $(sort $(wildcard tests/*.bats tests/*.bash tests/vm/*.bats))
+SH_FILES = $(sort $(wildcard scripts/*.sh benchs/*.sh) tests/run tests/tap-exec $(wildcard tests/fuzz/*.sh tests/fixtures/*.sh) .ci/run $(wildcard tests/guest/suite tests/guest/init))
+BATS_FILES = $(BATS) $(SLOW_BATS) $(sort $(wildcard tests/*.bash tests/vm/*.bats))
 
 # What the tables in the program say, in the documents
 .PHONY: docs
@@ -379,7 +405,7 @@ clean:
 .PHONY: help
 help:
 	@sed -n 's/^# *\(make.*\)/\1/p' Makefile
-	@echo 'check check-asan check-tsan check-format format install clean bench-self claims stress fuzz fuzz-corpus vmtest vmtest-kernel vmtest-arm64 matrix'
+	@echo 'check check-all check-kernels check-asan check-tsan check-format docs format install clean bench-self claims stress fuzz fuzz-corpus vmtest vmtest-kernel vmtest-arm64 matrix'
 
 .DELETE_ON_ERROR:
 -include $(OBJS:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(FUZZ_OBJS:.o=.d) $(B)/tests/bench_self.d $(BPF_SRCS:progs/%.bpf.c=$(B)/progs/%.bpf.d)

@@ -258,13 +258,14 @@ schema_2() {
 	[[ $stderr == "bench: nothing to compare: "* ]]
 }
 
-@test "arguments: two files, and no more" {
+@test "arguments: two files or more" {
 	records a 4 100 >base
 	compare_exit 64 -C base
 	[[ $stderr == "bench: -C, --compare: "* ]]
 	run "$BENCH" -C
 	[ "$status" -eq 64 ]
-	compare_exit 64 -C base base base
+	compare_exit 0 -C base base base
+	[[ $output == *'file 2'*'file 3'* ]]
 	compare_exit 64 -C base base --fail-on-slower x
 	compare_exit 64 -C base base --fail-on-slower -1
 }

@@ -66,13 +66,6 @@ best() {
 	END
 }
 
-@test "several producers, more than CPUs: the kernel counts the same runs" {
-	run --separate-stderr "$BENCH" -w0 -d1 -p 5 --verify bpf-loop --nr_loops 1000
-	[ "$status" -eq 0 ]
-	[[ $stderr == *'bench: note: verified: the kernel counts '* ]]
-	[[ ${lines[-1]} =~ ^'Summary: throughput '.*' M ops/s ('.*'M ops/prod), latency '.*' ns/op'$ ]]
-}
-
 # One callback a call pays for the whole call: about three times what one of a thousand costs.
 @test "a callback costs less in a long loop than in a short one" {
 	local try short long
@@ -83,21 +76,4 @@ best() {
 		awk "BEGIN { exit !($long > 1.3 * $short) }" && return
 	done
 	false
-}
-
-@test "a number of loops that the kernel does not take is refused before anything is loaded" {
-	local n
-	for n in 0 -1 8388609 10x ''; do
-		run --separate-stderr "$BENCH" bpf-loop --nr_loops "$n"
-		[ "$status" -eq 64 ]
-		[ "$stderr" = "bench: --nr_loops: invalid value '$n': expected a whole number from 1 to 8388608" ]
-		[ -z "$output" ]
-	done
-}
-
-@test "without capabilities it is unavailable, and says so" {
-	run --separate-stderr setpriv --bounding-set=-all --inh-caps=-all "$BENCH" bpf-loop
-	[ "$status" -eq 4 ]
-	[[ $stderr == 'bench: bpf-loop: unavailable: '*'CAP_BPF and CAP_PERFMON missing'* ]]
-	[ -z "$output" ]
 }

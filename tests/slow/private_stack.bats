@@ -156,18 +156,6 @@ best() {
 	done
 }
 
-# Each one's triggers run the other's program, too: neither may count them, both must know of them.
-@test "two at once: the runs are told apart" {
-	"$BENCH" -q -w0 -d3 --verify private-stack >"$BATS_TEST_TMPDIR/first" 2>&1 3>&- &
-	local first=$!
-	run -0 "$BENCH" -w0 -d1 --verify private-stack
-	[[ $output == *'verified: the kernel counts '* ]]
-	run -0 "$BENCH" -w0 -d1 --verify no-private-stack
-	[[ $output == *'verified: the kernel counts '* ]]
-	wait "$first"
-	grep -q '^Summary: hits ' "$BATS_TEST_TMPDIR/first"
-}
-
 # An entry into the kernel costs tens of times as much as a run.
 @test "the rate rises with the batch" {
 	local try one many
@@ -178,23 +166,6 @@ best() {
 		awk "BEGIN { exit !($many > 3 * $one) }" && return
 	done
 	false
-}
-
-@test "a batch size out of range is refused before anything is loaded" {
-	local n
-	for n in 0 65537 1k; do
-		run --separate-stderr "$BENCH" private-stack --nr-batch-iters "$n"
-		[ "$status" -eq 64 ]
-		[ "$stderr" = "bench: --nr-batch-iters: invalid value '$n': expected a whole number from 1 to 65536" ]
-		[ -z "$output" ]
-	done
-}
-
-@test "without capabilities it is unavailable, and says so" {
-	run --separate-stderr setpriv --bounding-set=-all --inh-caps=-all "$BENCH" private-stack
-	[ "$status" -eq 4 ]
-	[[ $stderr == 'bench: private-stack: unavailable: '*'CAP_BPF and CAP_PERFMON missing'* ]]
-	[ -z "$output" ]
 }
 
 @test "where the kernel hides the JITed code nothing is measured" {

@@ -20,15 +20,7 @@ PB='pb-libbpf pb-custom'
 
 # ---- refusals
 
-@test "--rb-batch-cnt: from 1 to what the verifier takes" {
-	for value in 0 -1 x '' 1000000; do
-		refused --rb-batch-cnt "'$value'" 'from 1 to ' --rb-batch-cnt "$value" rb-custom
-	done
-}
-
-@test "--rb-sample-rate: not 0, and not so many that the consumer is never woken" {
-	refused --rb-sample-rate "'0'" 'from 1' --rb-sample-rate 0 rb-custom
-	refused --rb-sample-rate "'5x'" 'from 1' --rb-sample-rate 5x pb-custom
+@test "--rb-sample-rate: not so many that the consumer is never woken" {
 	for name in $PB; do
 		refused --rb-sample-rate "'501'" 500 --rb-sampled --rb-sample-rate 501 "$name"
 		refused --rb-sample-rate "'500'" 499 --rb-sampled --rb-batch-cnt 499 "$name"
@@ -45,22 +37,7 @@ PB='pb-libbpf pb-custom'
 	exits 0
 }
 
-@test "--rb-size: a power of two, of a page at least" {
-	for value in 5000 0 2048 2147483648 4096k -4096; do
-		refused --rb-size "'$value'" 'a power of two from 4096 to 1073741824' --rb-size "$value" rb-custom
-	done
-}
-
-@test "--pb-pages: a power of two" {
-	for value in 0 3 129 524288 x; do
-		refused --pb-pages "'$value'" 'a power of two from 1 to 262144' --pb-pages "$value" pb-custom
-	done
-}
-
-@test "--rb-record-size: from 8, and it has to fit" {
-	for value in 0 7 65537 8.5; do
-		refused --rb-record-size "'$value'" 'from 8 to 65536' --rb-record-size "$value" rb-custom
-	done
+@test "--rb-record-size: it has to fit" {
 	# header and all: 4088 + 8 is the ring's size, of which the kernel leaves a byte free
 	refused --rb-record-size "'4088'" 4096 --rb-size 4096 --rb-record-size 4088 rb-custom
 	refused --rb-record-size "'65536'" 65536 --rb-size 65536 --rb-record-size 65536 rb-libbpf
@@ -73,10 +50,7 @@ PB='pb-libbpf pb-custom'
 	refused --rb-record-size "'$((page - 12))'" '1 page' --pb-pages 1 --rb-record-size $((page - 12)) pb-custom
 }
 
-@test "--rb-wakeup: words, and what would never wake a sleeper" {
-	for name in rb-custom pb-custom; do
-		refused --rb-wakeup "'often'" 'adaptive, sampled, always, never' --rb-wakeup often "$name"
-	done
+@test "--rb-wakeup: not what would never wake a sleeper" {
 	for name in $RB; do
 		refused --rb-wakeup "'never'" busy --rb-wakeup never "$name"
 		refused --rb-wakeup "'never'" timer --rb-wakeup never --rb-consume epollet "$name"
