@@ -134,7 +134,8 @@ refuses_bad_values() {
 		done < <(of "$name" '$f.options[] | tojson')
 	done
 	echo "$values values"
-	((values > 10))
+	# those named in CONTRACT_BENCHS may have no options
+	[[ -n ${CONTRACT_BENCHS:-} ]] || ((values > 50))
 }
 
 @test "bad values of each option of the core are refused, and nothing is loaded" {
@@ -154,7 +155,7 @@ refuses_bad_values() {
 			count=$((count + 1))
 		done < <(of "$name" '$f.options[] | select(.arg) | .name')
 	done
-	((count))
+	[[ -n ${CONTRACT_BENCHS:-} ]] || ((count > 5))
 }
 
 @test "--help of a benchmark has its options in full, and its figures" {
