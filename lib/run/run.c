@@ -152,7 +152,7 @@ int bench_probe(const struct bench_job *job, struct bench_err *err)
 	if (cfg.consumers < 0)
 		cfg.consumers = bench_consumers(job);
 	run.cfg = &cfg;
-	ret = check_descriptors(&run.err);
+	ret = job->bench->no_bpf ? 0 : check_descriptors(&run.err);
 	if (!ret && job->bench->probe) {
 		ret = job->bench->probe(&run);
 		if (ret) /* as in set_up() */
