@@ -230,14 +230,14 @@ length == 2 and all(.[];
 	.summary.figure == $figures[0].name and .summary.n > 0 and
 	near(.summary.mean; .figures[$figures[0].name].mean) and
 	# rates are those of the samples
-	(.samples as $s | .figures as $g | all($raw[] | select(.kind == "rate") | .name;
+	(.samples as $s | .figures as $g | all($raw[] | select(.kind == "rate" and .section == null) | .name;
 		. as $n | ($g[$n].unit | startswith("M") | not) or
 		near($g[$n].mean; ($s | sum(.[$n])) * 1e3 / ($s | sum(.dt_ns))))) and
 	all(.figures[]; .ci95_low == null or (.ci95_low <= .mean and .mean <= .ci95_high)) and
 	# what is conserved is
 	(if $b.conserves then .conservation.ok != false else true end)) and
 # The second run begins at nothing: no count goes on from the first
-(.[1].samples as $s | all($raw[] | select(.kind == "rate") | .name;
+(.[1].samples as $s | all($raw[] | select(.kind == "rate" and .section == null) | .name;
 	. as $n | $s[0][$n] <= 3 * ([$s[1:][] | .[$n]] | max) + 1000))'
 
 # Two runs with --verify, recorded. The records of all benchmarks go to one file, for the schema.

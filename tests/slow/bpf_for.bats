@@ -5,7 +5,7 @@
 
 # shellcheck disable=SC2154 # helpers set pid
 
-load helpers
+load ../helpers
 
 setup_file() {
 	bench -q -w0 -d1 --interval 100 bpf-for

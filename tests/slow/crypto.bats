@@ -6,7 +6,7 @@
 #
 # shellcheck disable=SC2154 # helpers set status and more
 
-load helpers
+load ../helpers
 
 setup_file() {
 	bench -q -w0 -d1 crypto-encrypt

@@ -6,7 +6,7 @@
 
 bats_require_minimum_version 1.5.0
 
-load helpers
+load ../helpers
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return

@@ -3,7 +3,7 @@
 #
 # bpf-hashmap-full-update, bpf-rhashmap-full-update: that a full map refuses all, and stays as it is.
 
-load helpers
+load ../helpers
 
 # A run whose attempts were all refused, of a map that had 1000 entries before and after
 refuses_all() {

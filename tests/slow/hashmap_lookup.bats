@@ -3,7 +3,7 @@
 #
 # bpf-hashmap-lookup, bpf-rhashmap-lookup: that every key is there and found, whatever its size.
 
-load helpers
+load ../helpers
 
 setup_file() {
 	bench -q -w0 -d1 --interval 100 bpf-hashmap-lookup
@@ -94,10 +94,10 @@ best() {
 
 @test "the sweep has the published points" {
 	local name
-	"$BATS_TEST_DIRNAME/../benchs/run_bench_bpf_hashmap_lookup.sh" --bench "$BENCH" --dry-run \
+	"$BATS_TEST_DIRNAME/../../benchs/run_bench_bpf_hashmap_lookup.sh" --bench "$BENCH" --dry-run \
 		>"$BATS_TEST_TMPDIR/dry"
 	for name in hashmap rhashmap; do
 		sed -nE "s/.* --max_entries=65536 --nr_entries=([0-9]+) .* bpf-$name-lookup\$/\\1/p" "$BATS_TEST_TMPDIR/dry" |
-			diff - <(awk '$1 ~ /^[0-9]+$/ { print $1 }' "$BATS_TEST_DIRNAME/../reference/hashmap_lookup.tsv")
+			diff - <(awk '$1 ~ /^[0-9]+$/ { print $1 }' "$BATS_TEST_DIRNAME/../../reference/hashmap_lookup.tsv")
 	done
 }

@@ -5,9 +5,9 @@
 
 # shellcheck disable=SC2154 # helpers set pid
 
-load helpers
+load ../helpers
 
-SWEEPS=$BATS_TEST_DIRNAME/../benchs
+SWEEPS=$BATS_TEST_DIRNAME/../../benchs
 CASES='overwrite batch_add_batch_del add_del_on_diff_cpu'
 
 setup_file() {

@@ -5,7 +5,7 @@
 #
 # shellcheck disable=SC2154 # helpers set status and more
 
-load helpers
+load ../helpers
 
 ENTRIES=1000
 

@@ -3,7 +3,7 @@
 #
 # strncmp-*: that all comparisons are made and come out right, and take time by the length.
 
-load helpers
+load ../helpers
 
 setup_file() {
 	bench -q -w0 -d1 --interval 100 strncmp-no-helper
@@ -79,11 +79,11 @@ time_of() {
 
 @test "the sweep has published lengths, each for both" {
 	local n
-	"$BATS_TEST_DIRNAME/../benchs/run_bench_strncmp.sh" --bench "$BENCH" --dry-run |
+	"$BATS_TEST_DIRNAME/../../benchs/run_bench_strncmp.sh" --bench "$BENCH" --dry-run |
 		sed -nE 's/.* --cmp-str-len=([0-9]+) strncmp-(no-helper|helper)$/\2 \1/p' >"$BATS_TEST_TMPDIR/dry"
 	(($(wc -l <"$BATS_TEST_TMPDIR/dry") == 12))
 	for n in 1 8 64 512 2048 4095; do
 		(($(grep -c "helper $n\$" "$BATS_TEST_TMPDIR/dry") == 2))
-		grep -q $'^x86-64\t'"$n"$'\t' "$BATS_TEST_DIRNAME/../reference/strncmp.tsv"
+		grep -q $'^x86-64\t'"$n"$'\t' "$BATS_TEST_DIRNAME/../../reference/strncmp.tsv"
 	done
 }
