@@ -307,7 +307,7 @@ static void report_drops(const struct bench_job *job, const struct sample *sampl
 	struct sample total;
 	double pct;
 
-	if (!job->bench->when_dropping || job->cfg->quiet)
+	if (!job->bench->when_dropping || !job->cfg->consumers || job->cfg->quiet)
 		return;
 	total = samples_merge(job->bench->report, samples, n);
 	pct = 100.0 * total.raw.v[DROPS] / (total.raw.v[HITS] + total.raw.v[DROPS] + 1.0);
