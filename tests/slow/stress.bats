@@ -5,7 +5,7 @@
 # readers that go away. Each time there has to be a true summary or a clear failure, within a bounded
 # time, and nothing may be left: no process, no program, no map.
 #
-# `make test` takes a sample of it; `make stress` all. Environment:
+# `make check-all` takes a sample of it; `make stress` all. Environment:
 #   STRESS_RUNS  starts and stops (40)
 #   STRESS_FULL  1: every benchmark with each number of producers, not one of a family
 #   STRESS_SEED  what is taken by chance follows from it; a test that fails says which it was
@@ -139,17 +139,17 @@ def near($a; $b): ($a - $b | fabs) <= 1e-9 * ($b | fabs) + 1e-12;
 		"more hits than records"),
 	(select($c.submitted) | select(.params["rb-size"]) | select(sum(.drops) > $c.drops) |
 		"more drops than there were"),
-	(.samples | to_entries[] | select(.value.dt_ns <= 0 or .value.hits < 0 or .value.drops < 0) |
+	(.samples | to_entries[] | select(.value.dt_ns <= 0 or ([.value[] | . < 0] | any)) |
 		"sample \(.key) cannot be"),
 	(.samples as $t | range(1; $t | length) |
 		select($t[.].t_ns != $t[. - 1].t_ns + $t[. - 1].dt_ns) | "sample \(.) has a gap before it"),
 	(select($s) | select([$s.mean, $s.stddev] | all(type == "number" and . >= 0 and . < 1e9) | not) |
 		"no number: \($s | tojson)"),
-	(select($s and $s.report != "false_hits") |
-		select(near($s.mean; sum(.hits) * 1e3 / sum(.dt_ns)) | not) |
+	(select($s.figure == "hits" or $s.report == "ops") |
+		select(near($s.mean; sum(.[$s.figure]) * 1e3 / sum(.dt_ns)) | not) |
 		"its mean is \($s.mean)"),
-	(select($s and $s.report == "false_hits") |
-		select(near($s.mean; 100 * sum(.false_hits) / sum(.hits)) | not) |
+	(select($s.report == "false_positives") |
+		select(near($s.mean; 100 * sum(.false_hits) / sum(.lookups)) | not) |
 		"its share is \($s.mean)")
 ] as $faults |
 [.status, $s.report // "-", $s.mean // "-", ($faults | join("; "))] | @tsv'
@@ -169,9 +169,10 @@ judge_records() {
 		line=${printed[i]:-}
 		i=$((i + 1))
 		case $report in
-		hits_drops) printf -v want 'Summary: hits %8.3f ±' "$mean" ;;
+		hits_drops | buffers) printf -v want 'Summary: hits %8.3f ±' "$mean" ;;
 		ops) printf -v want 'Summary: throughput %8.3f ±' "$mean" ;;
-		false_hits) printf -v want 'total operations. Percentage =  %2.2f %%' "$mean" ;;
+		false_positives) printf -v want 'total operations. Percentage =  %2.2f %%' "$mean" ;;
+		*) continue ;; # a family with lines of its own has tests of its own
 		esac
 		[[ $line == *"$want"* ]] || bad+="record $nr_records has $mean, but its summary is: $line; "
 	done < <(jq -r "$JUDGE" "$1" || echo "not JSON")
@@ -248,7 +249,7 @@ random_case() {
 	signal=$REPLY
 	duration=1
 	case $signal in
-	none | ALRM | USR1 | STOP) ;;
+	none | ALRM | STOP) ;;
 	*) ! chance 50 || duration=3600 ;;
 	esac
 	one_of 1 7 50 250 1000
@@ -304,7 +305,9 @@ judge_whole() {
 judge_interrupted() {
 	local last
 	last=$(tail -n1 "$OUT")
-	! grep -q 'failed' "$ERR" || bad+='it says that it failed; '
+	# It may not have come so far that anything was counted
+	! grep -qE 'failed: (no hits|nothing happened)' "$ERR" || return 0
+	! grep -q 'failed' "$ERR" || bad+='it fails; '
 	# A second signal says not to wait for anything more
 	[[ $signal != *-* ]] || return 0
 	[[ $last != Summary:* ]] || return 0
@@ -323,7 +326,7 @@ judge_case() {
 		((status > 128)) || bad+='the last record has no end; '
 		sed -i '$d' "$records"
 	fi
-	if ((status == 0 || status == 130 || status == 143 || status == 1)); then
+	if [[ $status == @(0|1|129|130|131|138|143) ]]; then
 		judge_records "$records"
 	fi
 	case $status:$signal in
@@ -332,14 +335,15 @@ judge_case() {
 		[[ $signal == none ]] || ended='0, not stopped'
 		;;
 	130:INT | 130:*INT | 143:TERM*) judge_interrupted ;;
-	129:HUP | 131:QUIT | 137:KILL | 141:PIPE | 142:ALRM | 138:USR1) ;;
+	129:HUP | 131:QUIT | 138:USR1) judge_interrupted ;;
+	137:KILL | 141:PIPE | 142:ALRM) ;;
 	4:*)
 		[[ ${args[*]} == *--attach* ]] && grep -q '^bench: .*: unavailable: ' "$ERR" ||
 			bad+='unavailable; '
 		;;
 	*) bad+="exit status $status at $signal; " ;;
 	esac
-	! grep -vE '^(bench: (warning|note): |bench: no full sample|bench: .*: unavailable: )' "$ERR" ||
+	! grep -vE '^(bench: (warning|note): |bench: no full sample|bench: .*: (failed: (no hits|nothing happened)|unavailable: ))' "$ERR" ||
 		bad+='it complains; '
 }
 
