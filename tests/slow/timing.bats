@@ -5,7 +5,7 @@
 # its figures are what they are called. What the service makes of a known time is in
 # tests/unit/test_timing.c.
 
-load helpers
+load ../helpers
 
 # Of the record in $OUT
 field() {

@@ -3,7 +3,7 @@
 #
 # prog-run: the user's own program, compiled here.
 
-load helpers
+load ../helpers
 
 setup_file() {
 	OBJECTS=$BATS_FILE_TMPDIR

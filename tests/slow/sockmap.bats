@@ -5,9 +5,9 @@
 #
 # shellcheck disable=SC2154 # helpers set status and more
 
-load helpers
+load ../helpers
 
-SWEEPS=$BATS_TEST_DIRNAME/../benchs
+SWEEPS=$BATS_TEST_DIRNAME/../../benchs
 RX='rx-verdict-egress rx-verdict-ingress rx-pass'
 TX='tx-verdict-egress tx-verdict-ingress tx-pass'
 NORMAL='rx-normal tx-normal'

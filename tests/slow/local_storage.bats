@@ -4,7 +4,7 @@
 # Local storage: that gets of map 0 have the share that they should, that the cache of 16 slots
 # shows, and that each socket and thread gets one storage. Conservation is the core's to check.
 
-load helpers
+load ../helpers
 
 # Each family may be unavailable for these reasons only; then there is nothing to test.
 setup_file() {
