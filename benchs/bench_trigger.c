@@ -316,7 +316,7 @@ static int prepare_call(struct bench_run *run, struct trig_ctx *ctx, const struc
 	err = uprobe_file_offset(addr, &ctx->hook.offset);
 	if (err)
 		return bench_unavailable(&run->err,
-					 "cannot find our own code in /proc/self/maps: mount -t "
+					 "cannot find the code of this program in /proc/self/maps: mount -t "
 					 "proc proc /proc");
 	if (uprobe_target_usdt(ctx->target)) {
 		err = check_usdt(run, ctx);
