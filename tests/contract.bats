@@ -100,7 +100,7 @@ each_available() {
 BAD_VALUES='
 def whole: if type == "number" and . < 9007199254740992 then . else empty end;
 if .type == "number" or .type == "size" then
-	"", "x", "-1", "1.5", "0x10", " 1", "99999999999999999999",
+	"", "x", "1.5", "0x10", " 1", "99999999999999999999",
 	"\(.default | tonumber? // .min)x",
 	(.min | whole - 1 | tostring), (.max | whole + 1 | tostring),
 	(if .expected == "a power of two" then "\(3 * .min)" else empty end)
@@ -245,12 +245,21 @@ length == 2 and all(.[];
 (.[1].samples as $s | all($raw[] | select(.kind == "rate" and .section == null) | .name;
 	. as $n | $s[0][$n] <= 3 * ([$s[1:][] | .[$n]] | max) + 1000))'
 
-# Two runs with --verify, recorded. The records of all benchmarks go to one file, for the schema.
+# Two runs with --verify, recorded, with another bench beside them that does the same: neither counts
+# what the other one does. The records of all benchmarks go to one file, for the schema.
 runs_twice() {
 	local name=$1 record=$BATS_TEST_TMPDIR/record
+	local beside=$BATS_TEST_TMPDIR/beside code=0
 	rm -f "$record"
+	"$BENCH" -q -w0 -d1 --interval 250 --verify "$name" >"$beside" 2>"$beside.err" 3>&- 4>&- &
+	second=$!
 	bench -w0 -d1 --interval 100 -r2 --verify -o "$record" "$name"
+	wait "$second" || code=$?
+	second=
+	cat "$beside" "$beside.err"
 	exits 0
+	((code == 0)) || fail "the one beside it exits with $code"
+	has_summary "$beside"
 	# one of each run, and one over both
 	(($(grep -ci '^summary' "$OUT") >= 3))
 	has_summary
@@ -269,7 +278,7 @@ runs_twice() {
 	cat "$record" >>"$BATS_FILE_TMPDIR/records"
 }
 
-@test "two runs, each with fresh state, verified and recorded as the tables say" {
+@test "two runs with fresh state, and two benches at once: verified, and recorded as the tables say" {
 	rm -f "$BATS_FILE_TMPDIR/records"
 	each_available runs_twice
 }
@@ -282,26 +291,6 @@ runs_twice() {
 		args+=(-i "$part")
 	done
 	jsonschema "${args[@]}" record.schema.json
-}
-
-# Two of it at the same time: neither counts what the other does. Each checks what it conserves, and
-# with --verify that the kernel counts the same runs.
-runs_beside_itself() {
-	local name=$1 code=0 out=$BATS_TEST_TMPDIR/second
-	"$BENCH" -q -w0 -d1 --interval 250 --verify "$name" >"$out" 2>"$out.err" 3>&- 4>&- &
-	second=$!
-	bench -q -w0 -d1 --interval 250 --verify "$name"
-	wait "$second" || code=$?
-	second=
-	cat "$out" "$out.err"
-	exits 0
-	((code == 0)) || fail "the other one exits with $code"
-	has_summary
-	has_summary "$out"
-}
-
-@test "two at once" {
-	each_available runs_beside_itself
 }
 
 # ---- ends

@@ -352,8 +352,8 @@ END
 			fi
 			exits 1
 			no_output
-			error_line "bench: $name: failed: $name does not conserve records: * submitted, but * consumed"
-			[[ $(<"$ERR") =~ ([0-9]+)\ submitted,\ but\ ([0-9]+)\ consumed ]]
+			error_line "bench: $name: failed: $name miscounts: submitted = consumed does not hold: *"
+			[[ $(<"$ERR") =~ hold:\ ([0-9]+)\ is\ not\ ([0-9]+) ]]
 			((BASH_REMATCH[2] - BASH_REMATCH[1] == copies - 1))
 		done
 	done

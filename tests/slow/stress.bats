@@ -29,7 +29,9 @@ setup_file() {
 	# As the kernel knows them
 	OBJECTS=$(sed -nE 's/.*name = "([^"]{1,15}).*/\1/p' "$build"/progs/*.skel.h | sort -u)
 	[[ $OBJECTS == *ringbuf* ]]
-	export AVAILABLE OBJECTS
+	# What others left is theirs
+	BEFORE=$(unheld)
+	export AVAILABLE OBJECTS BEFORE
 }
 
 setup() {
@@ -66,7 +68,7 @@ unheld() {
 nothing_left() {
 	local i left
 	for ((i = 0; i < 200; i++)); do
-		left=$(unheld)
+		left=$(unheld | grep -vxF -e "$BEFORE" || true)
 		[[ -n $left ]] || return 0
 		sleep 0.1
 	done
@@ -250,7 +252,7 @@ random_case() {
 	duration=1
 	case $signal in
 	none | ALRM | STOP) ;;
-	*) ! chance 50 || duration=3600 ;;
+	*) ! chance 50 || duration=600 ;;
 	esac
 	one_of 1 7 50 250 1000
 	args+=(-w "$warmup" -d "$duration" --interval "$REPLY" -r "$runs")
@@ -341,6 +343,13 @@ judge_case() {
 		[[ ${args[*]} == *--attach* ]] && grep -q '^bench: .*: unavailable: ' "$ERR" ||
 			bad+='unavailable; '
 		;;
+	64:*)
+		# Not every benchmark takes all of that; else nothing else may have happened
+		ended=refused
+		refusals=$((refusals + 1))
+		[[ ! -s $OUT && $(grep -c 'invalid value' "$ERR") == 1 ]] || bad+='refused, and more; '
+		return
+		;;
 	*) bad+="exit status $status at $signal; " ;;
 	esac
 	! grep -vE '^(bench: (warning|note): |bench: no full sample|bench: .*: (failed: (no hits|nothing happened)|unavailable: ))' "$ERR" ||
@@ -397,7 +406,7 @@ stop_neighbour() {
 }
 
 @test "starts, and stops at any moment by any signal" {
-	local i nr_held=0 longest=0 failed=0 log=$BATS_TEST_TMPDIR/log
+	local i nr_held=0 longest=0 failed=0 refusals=0 log=$BATS_TEST_TMPDIR/log
 	declare -A count=()
 	start_neighbour
 	for ((i = 0; i < RUNS; i++)); do
@@ -417,6 +426,7 @@ stop_neighbour() {
 	done | sort >&3
 	echo "# the longest took $longest ms; $nr_held were stopped with something in the kernel" >&3
 	((failed == 0)) || fail "$failed of them did not end as they should"
+	((refusals * 4 <= RUNS)) || fail "$refusals were refused"
 	# Else they were all stopped too soon, or too late
 	((nr_held * 5 >= RUNS))
 	stop_neighbour
@@ -541,8 +551,9 @@ in_cgroup() {
 		exits 1
 		one_failure "bench: $name: failed: cannot start producer * of *: Resource temporarily unavailable: *pids*cgroup*"
 	done
-	# A consumer, and no producer that could ever wake it
-	echo 2 >"$cgroup/pids.max"
+	# A consumer beside the main thread and the one that receives signals, and no producer that could
+	# ever wake it
+	echo 3 >"$cgroup/pids.max"
 	in_cgroup -- -w0 -d 3600 rb-custom
 	exits 1
 	# or not even that one, for the thread sanitizer has a thread of its own
@@ -638,14 +649,15 @@ write_failed() {
 	local whole
 	make_disk 4096
 	bench -w0 -d1 --interval 250 -r 9 -o "$disk/records" count-local
+	# the part of the last one that was written is cut off again
 	whole=$(wc -l <"$disk/records")
 	((whole >= 1))
-	(($(wc -c <"$disk/records") == 4096))
+	[[ $(tail -c1 "$disk/records") == '' ]]
+	jq -e '.status == "ok"' "$disk/records"
 	# that of the one for which there was no room, and one over those that were recorded
 	write_failed $((whole + 2)) 'No space left on device'
 	bench -C "$disk/records" "$disk/records"
-	exits 1
-	one_error_line "bench: $disk/records:$((whole + 1)): the file ends in the middle of a record"
+	exits 0
 
 	# With room again, the next record is whole
 	mount -o remount,size=64k "$disk"
@@ -697,7 +709,7 @@ write_failed() {
 
 # ---- those who read
 
-@test "a FIFO that nobody reads from: it says that it waits, and Ctrl-C ends it" {
+@test "a FIFO that no process reads from: a warning, and Ctrl-C ends it" {
 	local fifo=$BATS_TEST_TMPDIR/fifo
 	mkfifo "$fifo"
 	launch -q -w0 -d1 -o "$fifo" rb-custom
@@ -705,7 +717,7 @@ write_failed() {
 		[[ ! -s $ERR ]] || break
 		sleep 0.05
 	done
-	one_error_line "bench: warning: -o, --output: nobody reads from '$fifo' yet, waiting for a reader"
+	one_error_line "bench: warning: -o, --output: no process reads from '$fifo' yet: waiting for one"
 	kill -INT "$pid"
 	finish "$LIMIT"
 	exits 130
@@ -780,7 +792,7 @@ write_failed() {
 @test "Ctrl-C while a record is written: it is written whole, and the series ends" {
 	local fifo=$BATS_TEST_TMPDIR/fifo i
 	mkfifo "$fifo"
-	launch -w0 -d1 --interval 1 -r 3 -o "$fifo" count-local
+	launch -w0 -d2 --interval 1 -r 3 -o "$fifo" count-local
 	exec {reader}<"$fifo"
 	await '^Summary'
 	for ((i = 0; i < LIMIT * 20; i++)); do
@@ -800,7 +812,7 @@ write_failed() {
 @test "nobody reads the output: SIGTERM ends the run, a second one all" {
 	_files
 	mkfifo "$OUT.pipe"
-	env --default-signal "$BENCH" -w0 -d 3600 --interval 1 rb-custom >"$OUT.pipe" 2>"$ERR" 3>&- 4>&- &
+	env --default-signal "$BENCH" -w0 -d 600 --interval 1 rb-custom >"$OUT.pipe" 2>"$ERR" 3>&- 4>&- &
 	pid=$!
 	exec {reader}<"$OUT.pipe"
 	# Some 100 bytes a ms, and the pipe takes 64 KiB
@@ -810,7 +822,7 @@ write_failed() {
 	[[ $held == *prog* && $held == *link* ]]
 	kill -TERM "$pid"
 	gone "$held"
-	error_line 'bench: warning: cut short by SIGTERM after *.[0-9] of 3600 measured seconds'
+	error_line 'bench: warning: cut short by SIGTERM after *.[0-9] of 600 measured seconds'
 	# There may be room for a summary, or not
 	kill -TERM "$pid" || true
 	finish "$LIMIT"

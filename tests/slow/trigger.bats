@@ -281,7 +281,7 @@ trig-{tp,rawtp,{kprobe,kretprobe}{,-multi},fentry,fexit,fmodret,fentry-sleep}
 		[[ $stderr == 'bench: trig-tp: unavailable: '*'tracepoint '*' cannot be looked up: '*': tracefs is not '* ]]
 }
 
-@test "where /proc and /sys are not there, it says so" {
+@test "where /proc and /sys are not there, the reason names them" {
 	[[ -z ${SANITIZED:-} ]] || skip 'sanitizers need /proc'
 	run --separate-stderr unshare --mount sh -c "umount -l /sys; exec '$BENCH' -q -w0 -d1 trig-uprobe-nop"
 	[ "$status" -eq 4 ]
