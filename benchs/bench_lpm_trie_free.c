@@ -214,7 +214,7 @@ static int close_trie(const struct bench_thread *t)
 		usleep(us);
 		if (now_ns() - closed_ns > limit_ns)
 			return bench_failed(&t->run->err, 0,
-					    "the kernel has not freed a trie %llu s after it was "
+					    "a trie is not yet freed %llu s after it was "
 					    "closed: does another process hold it?",
 					    (unsigned long long)limit_ns / 1000000000);
 		if (!bench_stopping(t))

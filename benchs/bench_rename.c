@@ -115,7 +115,7 @@ static int rename_setup(struct bench_run *run)
 	ctx->skel = rename_bpf__open();
 	if (!ctx->skel)
 		return bench_open_error(run);
-	ctx->skel->rodata->own_runs.by = OWN_RUNS_TGID;
+	ctx->skel->rodata->own_runs.filter = OWN_RUNS_TGID;
 	ctx->skel->rodata->own_runs.tgid = bench_tgid();
 	ctx->hook = (struct hook){
 		.kind = *kind,

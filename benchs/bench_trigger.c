@@ -224,7 +224,7 @@ static int prepare_batch(struct bench_run *run, struct trig_ctx *ctx, enum hook_
 		bpf_program__set_autoload(ctx->skel->progs.batch_helper, true);
 	}
 	ctx->hook.target = batch_target(kind);
-	ctx->skel->rodata->own_runs.by = OWN_RUNS_BATCH;
+	ctx->skel->rodata->own_runs.filter = OWN_RUNS_BATCH;
 	ctx->skel->rodata->batch_iters = params->batch_iters;
 	ctx->skel->rodata->fmodret_value = -EINVAL;
 	return 0;
@@ -267,7 +267,7 @@ static int prepare_syscall(struct bench_run *run, struct trig_ctx *ctx, enum hoo
 	ctx->hook.target = syscall_target(kind, ctx->function);
 	/* Asked for 0, the system call does not ask the security modules. */
 	ctx->getpgid_arg = kind == HOOK_FMODRET ? getpid() : 0;
-	ctx->skel->rodata->own_runs.by = OWN_RUNS_TGID;
+	ctx->skel->rodata->own_runs.filter = OWN_RUNS_TGID;
 	ctx->skel->rodata->own_runs.tgid = bench_tgid();
 	ctx->skel->rodata->syscall_nr = __NR_getpgid;
 	/* Here other processes' calls are at stake: 0 lets them go on. */
@@ -325,9 +325,9 @@ static int prepare_call(struct bench_run *run, struct trig_ctx *ctx, const struc
 	}
 	ctx->hook.insn = insn_name(ctx->target);
 	ctx->hook.anybody = way->anybody;
-	ctx->skel->rodata->own_runs.by = OWN_RUNS_ALL;
+	ctx->skel->rodata->own_runs.filter = OWN_RUNS_ALL;
 	if (way->anybody) {
-		ctx->skel->rodata->own_runs.by = OWN_RUNS_TGID;
+		ctx->skel->rodata->own_runs.filter = OWN_RUNS_TGID;
 		ctx->skel->rodata->own_runs.tgid = bench_tgid();
 	}
 	return 0;

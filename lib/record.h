@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Records of runs: JSON Lines, one object a run, as `bench -o` appends them and `bench -C` reads
+ * Records of runs: JSON Lines, one object per run, as `bench -o` appends them and `bench -C` reads
  * them. What is in one is fixed by record.schema.json at the top of the tree.
  */
 #ifndef LIB_RECORD_H

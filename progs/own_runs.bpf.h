@@ -20,7 +20,7 @@ static __always_inline struct cpu_slot *this_slot(void)
 
 /*
  * Once for each run: what the kernel's run count says is then SLOT_HITS + SLOT_OTHERS. Returns
- * whether the run is one of ours. The verifier drops the branches that the value of own_runs.by
+ * whether the run is one of ours. The verifier drops the branches that the value of own_runs.filter
  * rules out.
  */
 static __always_inline bool count_run(void)
@@ -28,9 +28,10 @@ static __always_inline bool count_run(void)
 	struct cpu_slot *slot = this_slot();
 	__u64 *count = &slot->v[SLOT_HITS];
 
-	if (own_runs.by == OWN_RUNS_BATCH && !slot->v[SLOT_IN_BATCH])
+	if (own_runs.filter == OWN_RUNS_BATCH && !slot->v[SLOT_IN_BATCH])
 		count = &slot->v[SLOT_OTHERS];
-	else if (own_runs.by == OWN_RUNS_TGID && bpf_get_current_pid_tgid() >> 32 != own_runs.tgid)
+	else if (own_runs.filter == OWN_RUNS_TGID &&
+		 bpf_get_current_pid_tgid() >> 32 != own_runs.tgid)
 		count = &slot->v[SLOT_OTHERS];
 	__sync_fetch_and_add(count, 1);
 	return count == &slot->v[SLOT_HITS];

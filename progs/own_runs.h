@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-enum own_runs_by {
+enum own_runs_filter {
 	OWN_RUNS_ALL, /* attached so that no other process can make it run */
 	OWN_RUNS_BATCH, /* those while a batch of ours is under way on the CPU */
 	OWN_RUNS_TGID, /* those in one of our threads */
@@ -16,7 +16,7 @@ enum own_runs_by {
 
 /* Filled in by user space before the load. */
 struct own_runs {
-	__u32 by; /* enum own_runs_by */
+	__u32 filter; /* enum own_runs_filter */
 	__u32 tgid; /* as BPF programs see it */
 };
 

@@ -15,7 +15,7 @@ struct timing_slot {
 	__u64 all_turns; /* of all batches, and that of nothing */
 } __attribute__((aligned(128)));
 
-/* What a program is told: the arguments of a raw_tp program, or the metadata of an XDP packet. */
+/* What a program is given: the arguments of a raw_tp program, or the metadata of an XDP packet. */
 struct timing_args {
 	__u64 turns;
 	__u64 producer;

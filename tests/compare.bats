@@ -56,7 +56,7 @@ setup() {
 	[ -z "$stderr" ]
 	# The answer is what a mail needs, to the byte.
 	diff - <(echo "$output") <<-'END'
-		base: base, 16 runs, 1 left out (failed)
+		base: base, 16 runs, 1 left out (1 failed)
 		new:  new, 16 runs
 		all:  rb-b2b=false, producers=1, consumers=0, warmup_s=1, duration_s=5,
 		      interval_ms=1000, attach=tp
@@ -110,7 +110,7 @@ setup() {
 	check_width
 }
 
-@test "what differs between the machines is told, the time is not" {
+@test "what differs between the machines is reported, the time is not" {
 	records a 8 100 >base
 	records a 8 100 '.env |= (.kernel_release = "6.19" | .time = "later" | .governor = "powersave")' >new
 	compare_exit 0 -C base new
@@ -250,11 +250,11 @@ schema_2() {
 @test "--fail-on-slower is not fooled by a file that proves nothing" {
 	records a 3 100 >base
 	records a 3 10 >new
-	compare_exit 1 -C base new --fail-on-slower 5
-	[ "$stderr" = "bench: --fail-on-slower: nothing to judge: no row has the 4 runs on each side that a verdict requires" ]
+	compare_exit 125 -C base new --fail-on-slower 5
+	[ "$stderr" = "bench: --fail-on-slower: a common row cannot be judged: a verdict requires 4 runs on each side, with one figure in one unit" ]
 	[[ $output == *"too few runs"* ]]
 	records other 8 10 >new
-	compare_exit 1 -C base new --fail-on-slower 5
+	compare_exit 125 -C base new --fail-on-slower 5
 	[[ $stderr == "bench: nothing to compare: "* ]]
 }
 
@@ -294,7 +294,7 @@ bad_file() {
 	bad_file ': cannot read it: Is a directory'
 }
 
-@test "broken and foreign files are told by line" {
+@test "broken and foreign files are reported by line" {
 	records a 4 100 >base
 	{ cat base; head -c 100 base; } >new
 	bad_file ':5: the file ends in the middle of a record'
@@ -317,7 +317,7 @@ bad_file() {
 	sed '2s/"mean":/"mean":-/' base >new
 	bad_file ':2: a record with a negative "mean" in "summary"'
 	sed '4s/"status":"ok"/"status":"fine"/' base >new
-	bad_file ':4: a record whose "status" is not "ok", "interrupted" or "failed"'
+	bad_file ':4: a record whose "status" is none of "ok", "interrupted", "paused" and "failed"'
 	head -c 10000000 /dev/zero | tr '\0' x >new
 	bad_file ':1: not JSON (column *)'
 	[[ $stderr != *[^[:print:]]* ]]

@@ -9,7 +9,7 @@
 #                    of each family the first that runs here, with BPF if the family has one such
 #   CONTRACT_SEED    the random moments of signals follow from it; printed with a failure
 #
-# shellcheck disable=SC2154 # helpers set pid and more
+# shellcheck disable=SC2016,SC2154 # helpers set pid and more
 
 load helpers
 
@@ -36,7 +36,6 @@ tables() {
 }
 
 # The same for benchmark $1, which is $b in the filter $2, and $f is its family
-# shellcheck disable=SC2016 # variables of jq
 of() {
 	tables --arg name "$1" '.families[] as $f | $f.benchmarks[] | select(.name == $name) as $b | '"$2"
 }
@@ -213,12 +212,11 @@ refuses_bad_values() {
 # ---- runs
 
 # What the records of a benchmark have to have, by its row of the tables, $b; and its family's, $f
-# shellcheck disable=SC2016 # variables of jq
 RECORDS='
 def near($x; $y): ($x - $y | fabs) <= 1e-9 * ($y | fabs) + 1e-12;
 def sum(f): map(f) | add // 0;
 $b.figures as $figures | [$figures[] | select(.raw)] as $raw |
-[$f.options[] | .name] as $options |
+[$f.options[] | select(.subject | not) | .name] as $options |
 length == 2 and all(.[];
 	.schema == 2 and .bench == $b.name and .status == "ok" and
 	(.params | keys) == ($options | sort) and .defaults == .params and

@@ -130,7 +130,8 @@ refused() {
 	exits 64
 	one_error_line "$like"
 	no_output
-	[[ ! -s $CALLS ]] || fail "it called: $(<"$CALLS")"
+	# strace shows an exit that overtakes it as ???()
+	! grep -v '???(' "$CALLS" || fail "it made calls: $(<"$CALLS")"
 }
 
 # ---- in the background

@@ -348,7 +348,7 @@ old_script() {
 	finish 30
 	exits 141
 	[[ $(wc -l <"$OUT") == 3 ]]
-	# or is told by write(2)
+	# or write(2) returns it
 	start_to_pipe env --ignore-signal=PIPE
 	finish 30
 	exits 1

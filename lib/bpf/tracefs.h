@@ -7,7 +7,7 @@
 
 /*
  * Opens @path, relative to its root, for reading: where it is mounted and may be read, else by a
- * mount of our own (lib/bpf/detached.h). A descriptor or -errno.
+ * private mount (lib/bpf/detached.h). A descriptor or -errno.
  */
 int tracefs_open(const char *path);
 

@@ -237,10 +237,11 @@ static json_t *opt_json(const struct opt *opt, const void *defaults)
 	size_t i;
 
 	opt_format(opt, defaults, def, sizeof(def));
-	o = json_pack("{s:s, s:o, s:o, s:o, s:s, s:o, s:s}", "name", opt->name, "alias",
+	o = json_pack("{s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:b}", "name", opt->name, "alias",
 		      string_or_null(opt->alias), "letter", string_or_null(opt->key ? key : NULL),
 		      "arg", string_or_null(opt->arg), "type", types[opt->type], "default",
-		      json_string(opt->def_text ? opt->def_text : def), "help", opt->help);
+		      json_string(opt->def_text ? opt->def_text : def), "help", opt->help,
+		      "subject", opt->is_subject);
 	for (i = 0; opt->type == OPT_CHOICE && opt->choices[i]; i++)
 		json_array_append_new(choices, json_string(opt->choices[i]));
 	if (opt->type == OPT_CHOICE)

@@ -10,8 +10,9 @@
 #include "lib/record.h"
 
 /*
- * A FIFO is opened for writing alone. With an end to read from of our own, records would go nowhere
- * without a word once the reader has gone, and we would wait for ever when the pipe is full.
+ * A FIFO is opened for writing alone. If bench had an end to read from itself, records would go
+ * nowhere without a word once the reader has gone, and we would wait for ever when the pipe is
+ * full.
  */
 static int open_fifo(const char *path)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A line on the terminal for a user who waits: what goes on, how far it is, how long it will still
+ * A line on the terminal during long steps: what goes on, how far it is, how long it will still
  * take. Only where standard error is a terminal with cursor control, and only after a second; no
  * script or log ever sees it.
  */

@@ -204,7 +204,7 @@ struct bench {
 };
 
 /*
- * Who is told of a run while it lives, from the thread that called bench_run(). Any of the
+ * Callbacks of a run while it goes on, from the thread that called bench_run(). Any of the
  * functions may be NULL.
  */
 struct bench_watch {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The life of one run: set-up, threads, sampling, stop, drain, check, tear-down. Prints nothing;
- * what is to be seen while it goes on is told to a watcher.
+ * what is to be seen while it goes on is passed to a watcher.
  */
 #ifndef LIB_RUN_RUN_H
 #define LIB_RUN_RUN_H

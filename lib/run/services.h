@@ -58,7 +58,7 @@ uint64_t bench_slots_sum(const struct cpu_slot *slots, enum cpu_slot_field field
 void *bench_priv_alloc(struct bench_run *run, size_t size);
 
 /*
- * Tells a user who waits how far a long set-up is: @what ("filling the hash map"), and the part
+ * Shows how far a long set-up is: @what ("filling the hash map"), and the part
  * that is done, 0 to 1. Cheap; shown on a terminal only, and only once a second has passed.
  */
 void bench_progress(struct bench_run *run, const char *what, double fraction);

@@ -101,7 +101,7 @@ hits_and_runs() {
 	END
 }
 
-# The run fails where a filter denies an entry, and where a hash map has a value that is none or
+# The run fails where a filter does not find an entry, and where a hash map has a value that is none or
 # gets one twice. --verify also has bloom-false-positive ask a hash map.
 @test "the maps hold what was put into them and nothing else, from one entry to all there can be" {
 	available

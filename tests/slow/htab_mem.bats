@@ -145,7 +145,7 @@ memory() {
 	[[ ! -e /proc/$keeper ]]
 }
 
-@test "without a cgroup, the kernel's estimate is shown, and a note says so" {
+@test "without a cgroup, the kernel's estimate is shown, with a note" {
 	bench_by unshare -m sh -c 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"' - \
 		-- -w0 -d1 htab-mem --preallocated
 	exits 0

@@ -61,7 +61,7 @@ runs_here() {
 	grep -qF 'Entries of the array that is written to (default 64; 2 to 4096)' flat
 	grep -qF 'stores M/s stores to the array' flat
 	grep -qF 'memory KiB memory of the array, lower is better' flat
-	! grep -qF 'Different values put into the maps' flat
+	run ! grep -qF 'Different values put into the maps' flat
 	bench --help
 	tr -s ' \n' ' ' <"$OUT" >flat
 	grep -qF 'Entries of the array that is written to (default 64; 2 to 4096)' flat

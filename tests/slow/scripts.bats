@@ -370,10 +370,10 @@ echo "Summary: nothing of note"'
 }
 
 @test "sweep: warnings of bench, once for each kind" {
-	WARNING='the hypervisor took away 3.2 % of the CPU time (steal)' run -0 --separate-stderr \
+	WARNING='3.2 % steal time: the hypervisor ran something else' run -0 --separate-stderr \
 		"$SWEEPS/run_bench_rename.sh" -q
 	[ "$(grep -c steal <<<"$stderr")" -eq 1 ]
-	[[ $stderr == *'warning at 6 of them: the hypervisor took away 3.2 % of the CPU time (steal) (the last)'* ]]
+	[[ $stderr == *'warning at 6 of them: 3.2 % steal time: the hypervisor ran something else (the last)'* ]]
 }
 
 # The child has to end as well; SIGINT comes to the script alone, as by kill, or to all, as by Ctrl-C

@@ -272,7 +272,7 @@ nothing_left() {
 	grep -qx 'tree/arch/x86/boot/bzImage' qemu.args
 }
 
-# A Debian mirror: apt-cache and apt-get of our own, for the packages in the folder mirror. Each has
+# A Debian mirror: stubs of apt-cache and apt-get, for the packages in the folder mirror. Each has
 # a file NAME.depends.
 fake_apt() {
 	mkdir -p mirror bin

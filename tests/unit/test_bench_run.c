@@ -44,7 +44,7 @@ static void assert_no_thread_is_left(void)
 	assert_int_equal(entries_of("/proc/self/task"), NR_THREADS);
 }
 
-/* What a thread is told is what the kernel does. */
+/* What a thread is asked for is what the kernel does. */
 static int pinned_producer(struct bench_thread *t)
 {
 	cpu_set_t mask;
@@ -434,7 +434,7 @@ static void thread_that_fails_without_a_word(void **state)
 	assert_non_null(strstr(o.err.text, "Bad file descriptor"));
 }
 
-/* The first fails at once, the others when they are told to stop. */
+/* The first fails at once, the others when asked to stop. */
 static int failing_in_turn(struct bench_thread *t)
 {
 	producer_begins(t);

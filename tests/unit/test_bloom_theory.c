@@ -99,7 +99,7 @@ static void formula_explains_the_reference(void **state)
 	assert_int_equal(rows_explained(unchanged, &rows), 24);
 }
 
-/* ---- the variance, against filters that are thrown by a generator of our own */
+/* ---- the variance, against filters that are filled by another generator */
 
 static uint64_t rng_state;
 

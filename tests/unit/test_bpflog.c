@@ -198,7 +198,7 @@ static struct bench_err load_without_helper(const struct bench *bench)
 	return err;
 }
 
-/* Which is told, and what the benchmark requires if it says so; nothing of the verifier. */
+/* Which is reported, with what the benchmark requires if it says so; nothing of the verifier. */
 static void no_words_where_it_is_clear_what_is_missing(void **state)
 {
 #define TEXT "this kernel has no bpf_perf_event_output() for programs of this type"
@@ -229,7 +229,9 @@ static void a_map_that_cannot_be_made_is_named(void **state)
 	err = failed_load(&a_bench, skel->skeleton);
 	ringbuf_bpf__destroy(skel);
 	assert_int_equal(err.code, BENCH_EXIT_FAILED);
-	assert_string_equal(err.text, "cannot create map 'ringbuf' of a-bench: Invalid argument");
+	assert_string_equal(
+		err.text,
+		"cannot create map 'ringbuf' of the BPF programs of a-bench: Invalid argument");
 	assert_non_null(strstr(err.detail, "ringbuf"));
 }
 

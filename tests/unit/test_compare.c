@@ -593,7 +593,7 @@ static void labels_say_what_differs(void **state)
 	free(text);
 }
 
-/* What a benchmark always has is in no label, but the reader is told. */
+/* What a benchmark always has is in no label, but it is printed. */
 static void labels_leave_out_what_the_name_says(void **state)
 {
 	char *text;
@@ -1232,7 +1232,7 @@ static void env_differences(void **state)
 	free(text);
 }
 
-/* The same mix on both sides is told as well: its runs are not alike. */
+/* The same mix on both sides is reported as well: its runs are not alike. */
 static void env_that_is_mixed(void **state)
 {
 	char *text;

@@ -148,7 +148,7 @@ static void ring_discarded_records_are_stepped_over(void **state)
 
 /*
  * A record that is still being written ends it; what is before it has been consumed, and the kernel
- * is told so. Else those records would be counted a second time later.
+ * knows. Else those records would be counted a second time later.
  */
 static void ring_busy_record(void **state)
 {

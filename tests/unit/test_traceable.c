@@ -16,7 +16,7 @@
 
 #define TRACING "/sys/kernel/tracing"
 
-/* A tracefs of our own, in a mount namespace of our own; false: that takes rights we lack. */
+/* A private tracefs, in a new mount namespace; false: that takes rights we lack. */
 static bool fake_tracefs(const char *functions)
 {
 	FILE *f;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What users are told about a refusal: for each thing that can be missing, what that is and what to
+ * What users read about a refusal: for each thing that can be missing, what that is and what to
  * do. What cannot be had here (old kernels, other machines' policies) is given as facts.
  */
 #include <stdarg.h>
