@@ -315,9 +315,10 @@ static int prepare_call(struct bench_run *run, struct trig_ctx *ctx, const struc
 						    "architecture: requires x86-64 or arm64");
 	err = uprobe_file_offset(addr, &ctx->hook.offset);
 	if (err)
-		return bench_unavailable(&run->err,
-					 "cannot find the code of this program in /proc/self/maps: mount -t "
-					 "proc proc /proc");
+		return bench_unavailable(
+			&run->err,
+			"cannot find the code of this program in /proc/self/maps: mount -t "
+			"proc proc /proc");
 	if (uprobe_target_usdt(ctx->target)) {
 		err = check_usdt(run, ctx);
 		if (err)
