@@ -154,23 +154,32 @@ static int find_quantiles(const struct observations *obs, bool is_gauge, struct 
 
 /* ---- quantiles of batches */
 
-/* A batch of a run that is over has left its mark in the quantiles only; then NAN. */
+/* All of them, to be freed by free(). NULL: there are none, as of runs that are over. */
+static double *all_batches(const struct sample *samples, size_t n, size_t *nr)
+{
+	size_t i;
+	double *v;
+
+	for (i = *nr = 0; i < n; i++)
+		*nr += samples[i].batches.nr;
+	v = *nr ? malloc(*nr * sizeof(*v)) : NULL;
+	if (!v)
+		return NULL;
+	for (i = *nr = 0; i < n; i++) {
+		if (samples[i].batches.nr)
+			memcpy(v + *nr, samples[i].batches.v, samples[i].batches.nr * sizeof(*v));
+		*nr += samples[i].batches.nr;
+	}
+	return v;
+}
+
 static double quantile_of_all(const struct sample *samples, size_t n, double q)
 {
-	size_t nr = 0, i;
 	double *v, ret;
+	size_t nr;
 
-	for (i = 0; i < n; i++)
-		nr += samples[i].batches.nr;
-	v = nr ? malloc(nr * sizeof(*v)) : NULL;
-	if (!v)
-		return NAN;
-	for (i = nr = 0; i < n; i++) {
-		if (samples[i].batches.nr)
-			memcpy(v + nr, samples[i].batches.v, samples[i].batches.nr * sizeof(*v));
-		nr += samples[i].batches.nr;
-	}
-	ret = stats_quantile(v, nr, q);
+	v = all_batches(samples, n, &nr);
+	ret = v ? stats_quantile(v, nr, q) : NAN;
 	free(v);
 	return ret;
 }
@@ -214,17 +223,27 @@ static double merged_quantile(const struct figure *f, size_t row, const struct s
 	return known ? sum / known : 0;
 }
 
-/* The mean in @out is that of the samples' quantiles. */
-static void move_to_quantile(const struct figure *f, const struct sample *samples, size_t n,
-			     struct figure_stats *out)
+/* What is in @out is of the samples' quantiles. */
+static void move_to_batches(const struct figure *f, const struct sample *samples, size_t n,
+			    struct figure_stats *out)
 {
-	double all = quantile_of_all(samples, n, f->quantile) / scale_of(f);
+	double *v, quantile, mean = 0, squares = 0;
+	size_t nr, i;
 
-	if (isnan(all))
+	v = all_batches(samples, n, &nr);
+	if (!v)
 		return;
-	out->ci_low += all - out->mean;
-	out->ci_high += all - out->mean;
-	out->mean = all;
+	quantile = stats_quantile(v, nr, f->quantile) / scale_of(f);
+	for (i = 0; i < nr; i++)
+		mean += v[i] / nr;
+	for (i = 0; i < nr; i++)
+		squares += (v[i] - mean) * (v[i] - mean);
+	out->ci_low += quantile - out->mean;
+	out->ci_high += quantile - out->mean;
+	out->mean = quantile;
+	out->stddev = nr > 1 ? sqrt(squares / (nr - 1)) / scale_of(f) : 0;
+	out->n = nr;
+	free(v);
 }
 
 /* ---- all samples */
@@ -254,7 +273,7 @@ int figure_sum_up(const struct report *report, size_t row, const struct sample *
 			out->ci_high = mean + half;
 		}
 		if (row_wants_batches(f))
-			move_to_quantile(f, samples, n, out);
+			move_to_batches(f, samples, n, out);
 	}
 	observations_free(&obs);
 	return err;

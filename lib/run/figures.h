@@ -127,8 +127,8 @@ int observations_make(const struct report *report, size_t row, const struct samp
 void observations_free(struct observations *obs);
 
 /*
- * Sums up row @row of @n samples. A quantile over all their batches takes the place of a mean; its
- * interval is that of the samples' quantiles, moved there. Returns 0; -ENODATA where they make no
+ * Sums up row @row of @n samples. A quantile over all their batches takes the place of a mean, with
+ * the batches' number and deviation; its interval is that of the samples' quantiles, moved there. Returns 0; -ENODATA where they make no
  * figure (nothing happened in any of them), with all of @out unknown; or another -errno.
  */
 int figure_sum_up(const struct report *report, size_t row, const struct sample *samples, size_t n,

@@ -511,6 +511,9 @@ static void quantiles_are_those_of_all_batches(void **state)
 		assert_int_equal(figure_sum_up(&of_batches, i, s, 2, 1, &st), 0);
 		assert_near(st.mean, want[i]);
 		assert_near(figure_value(&of_batches, i, &m, 1), want[i]);
+		assert_int_equal(st.n, 4);
+		/* of 1, 3, 5 and 9: the squares add up to 35 */
+		assert_near(st.stddev, sqrt(35 / 3.) * (i ? 1000 : 1));
 	}
 	/* Runs have no batches any more: they are one observation each. */
 	assert_int_equal(m.batches.nr, 0);
