@@ -27,7 +27,7 @@ static int bpf_nop_batch(struct bench_thread *t, bool nothing, uint64_t turns,
 			 struct timing_batch *out)
 {
 	struct bpf_nop_ctx *ctx = t->run->priv;
-	struct timing_args args;
+	struct timing_args args = {};
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &args, .ctx_size_in = sizeof(args));
 
 	if (!nothing)
@@ -50,7 +50,7 @@ static int bpf_nop_setup(struct bench_run *run)
 	ctx->skel = bpf_nop_bpf__open();
 	if (!ctx->skel)
 		return bench_open_error(run);
-	err = timing_prog_prepare(run, ctx->skel->obj, "bpf_nop", &ctx->prog);
+	err = timing_prog_prepare(run, ctx->skel->obj, "bpf_nop", "timing_empty", &ctx->prog);
 	if (!err)
 		err = bench_load(run, ctx->skel->skeleton);
 	return err ? err : timing_prog_start(run, &ctx->prog);

@@ -8,8 +8,9 @@
  *		bpf_map_lookup_elem(&map, &key);
  *	}
  *
- * In it there are @ctx, the program's context, and @turn, which goes up by one for each turn. The
- * loop around it is made of what the kernel has, see lib/run/timing.h, which is the other side of
+ * In it there are @ctx, the program's context; @turn, which goes up by one for each turn that the
+ * producer makes; and @args, struct timing_args, of the batch. TIMED_XDP() gets the arguments as
+ * the metadata of its packet, and takes them away before the clock starts. The loop around it is made of what the kernel has, see lib/run/timing.h, which is the other side of
  * this: so each becomes two programs, lookup_may_goto and lookup_bpf_loop, one of which is loaded.
  * timing_empty is the same loop with nothing in it.
  */
@@ -29,12 +30,6 @@ struct {
 	__type(value, struct timing_slot);
 	__uint(max_entries, 1);
 } timing_slots SEC(".maps");
-
-/*
- * Number of the first turn. It is 0, but the verifier must not know: it would follow the loop turn
- * by turn.
- */
-__u64 timing_first;
 
 /*
  * Leaves a loop at @label when the kernel thinks that it has run for too long (250 ms, or 2^23
@@ -63,72 +58,95 @@ static __always_inline void timing_store(struct timing_slot *slot, __u64 turns, 
 	slot->all_turns += turns;
 }
 
-#define TIMED_PROGS(name, section, ctx_type, get_args, ret)                            \
-	static __always_inline void name##_turn(ctx_type *ctx, __u64 turn);            \
-                                                                                       \
-	SEC("?" section)                                                               \
-	int name##_may_goto(ctx_type *ctx)                                             \
-	{                                                                              \
-		struct timing_slot *slot;                                              \
-		struct timing_args args;                                               \
-		__u64 start, turn = timing_first;                                      \
-		__u32 producer;                                                        \
-                                                                                       \
-		if (get_args(ctx, &args))                                              \
-			return ret;                                                    \
-		producer = args.producer;                                              \
-		slot = bpf_map_lookup_elem(&timing_slots, &producer);                  \
-		if (!slot)                                                             \
-			return ret;                                                    \
-		start = bpf_ktime_get_ns();                                            \
-		for (; turn < args.turns; turn++) {                                    \
-			MAY_GOTO(out);                                                 \
-			name##_turn(ctx, turn);                                        \
-		}                                                                      \
-out:                                                                                   \
-		timing_store(slot, turn - timing_first, bpf_ktime_get_ns() - start);   \
-		return ret;                                                            \
-	}                                                                              \
-                                                                                       \
-	static int name##_callback(__u32 turn, ctx_type **ctx)                         \
-	{                                                                              \
-		name##_turn(*ctx, turn);                                               \
-		return 0;                                                              \
-	}                                                                              \
-                                                                                       \
-	SEC("?" section)                                                               \
-	int name##_bpf_loop(ctx_type *ctx)                                             \
-	{                                                                              \
-		struct timing_slot *slot;                                              \
-		struct timing_args args;                                               \
-		__u32 producer;                                                        \
-		__s64 turns;                                                           \
-		__u64 start;                                                           \
-                                                                                       \
-		if (get_args(ctx, &args))                                              \
-			return ret;                                                    \
-		producer = args.producer;                                              \
-		slot = bpf_map_lookup_elem(&timing_slots, &producer);                  \
-		if (!slot)                                                             \
-			return ret;                                                    \
-		start = bpf_ktime_get_ns();                                            \
-		turns = bpf_loop(args.turns, name##_callback, &ctx, 0);                \
-		timing_store(slot, turns > 0 ? turns : 0, bpf_ktime_get_ns() - start); \
-		return ret;                                                            \
-	}                                                                              \
-                                                                                       \
-	static __always_inline void name##_turn(ctx_type *ctx, __u64 turn)
+#define TIMED_PROGS(name, section, ctx_type, get_args, ret)                             \
+	static __always_inline void name##_turn(ctx_type *ctx, __u64 turn,              \
+						const struct timing_args *args);        \
+                                                                                        \
+	SEC("?" section)                                                                \
+	int name##_may_goto(ctx_type *ctx)                                              \
+	{                                                                               \
+		struct timing_slot *slot;                                               \
+		struct timing_args args;                                                \
+		__u64 start, turn, end;                                                 \
+		__u32 producer;                                                         \
+                                                                                        \
+		if (get_args(ctx, &args))                                               \
+			return ret;                                                     \
+		producer = args.producer;                                               \
+		slot = bpf_map_lookup_elem(&timing_slots, &producer);                   \
+		if (!slot)                                                              \
+			return ret;                                                     \
+		turn = slot->all_turns;                                                 \
+		end = turn + args.turns;                                                \
+		start = bpf_ktime_get_ns();                                             \
+		for (; turn < end; turn++) {                                            \
+			MAY_GOTO(out);                                                  \
+			name##_turn(ctx, turn, &args);                                  \
+		}                                                                       \
+out:                                                                                    \
+		timing_store(slot, turn - slot->all_turns, bpf_ktime_get_ns() - start); \
+		return ret;                                                             \
+	}                                                                               \
+                                                                                        \
+	struct name##_batch {                                                           \
+		ctx_type *ctx;                                                          \
+		__u64 first;                                                            \
+		struct timing_args args;                                                \
+	};                                                                              \
+                                                                                        \
+	static int name##_callback(__u32 turn, struct name##_batch *batch)              \
+	{                                                                               \
+		name##_turn(batch->ctx, batch->first + turn, &batch->args);             \
+		return 0;                                                               \
+	}                                                                               \
+                                                                                        \
+	SEC("?" section)                                                                \
+	int name##_bpf_loop(ctx_type *ctx)                                              \
+	{                                                                               \
+		struct name##_batch batch = { .ctx = ctx };                             \
+		struct timing_slot *slot;                                               \
+		__u32 producer;                                                         \
+		__s64 turns;                                                            \
+		__u64 start;                                                            \
+                                                                                        \
+		if (get_args(ctx, &batch.args))                                         \
+			return ret;                                                     \
+		producer = batch.args.producer;                                         \
+		slot = bpf_map_lookup_elem(&timing_slots, &producer);                   \
+		if (!slot)                                                              \
+			return ret;                                                     \
+		batch.first = slot->all_turns;                                          \
+		start = bpf_ktime_get_ns();                                             \
+		turns = bpf_loop(batch.args.turns, name##_callback, &batch, 0);         \
+		timing_store(slot, turns > 0 ? turns : 0, bpf_ktime_get_ns() - start);  \
+		return ret;                                                             \
+	}                                                                               \
+                                                                                        \
+	static __always_inline void name##_turn(ctx_type *ctx, __u64 turn,              \
+						const struct timing_args *args)
 
 static __always_inline int timing_raw_tp_args(struct bpf_raw_tracepoint_args *ctx,
 					      struct timing_args *args)
 {
 	args->turns = ctx->args[0];
 	args->producer = ctx->args[1];
+	args->salt = ctx->args[2];
 	return 0;
+}
+
+static __always_inline int timing_xdp_args(struct xdp_md *ctx, struct timing_args *args)
+{
+	const struct timing_args *meta = (void *)(long)ctx->data_meta;
+
+	if ((void *)(meta + 1) > (void *)(long)ctx->data)
+		return -1;
+	*args = *meta;
+	return bpf_xdp_adjust_meta(ctx, sizeof(*args));
 }
 
 #define TIMED_RAW_TP(name) \
 	TIMED_PROGS(name, "raw_tp", struct bpf_raw_tracepoint_args, timing_raw_tp_args, 0)
+#define TIMED_XDP(name) TIMED_PROGS(name, "xdp", struct xdp_md, timing_xdp_args, XDP_PASS)
 
 TIMED_RAW_TP(timing_empty)
 {

@@ -19,6 +19,7 @@ struct timing_slot {
 struct timing_args {
 	__u64 turns;
 	__u64 producer;
+	__u64 salt; /* the benchmark's own: for a batch that is to be unlike all others */
 };
 
 #endif /* PROGS_TIMING_H */

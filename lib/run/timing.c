@@ -19,6 +19,9 @@
 /* How many times as long the next batch may be while the right length is looked for. */
 #define STEP 64
 
+/* And how many of them there may be. */
+#define MAX_STEPS 16
+
 /* The last so many of such pairs are kept, of each producer. */
 #define MAX_PAIRS 1024
 
@@ -49,6 +52,7 @@ struct timing {
 	const char *turn;
 	uint64_t max_turns;
 	double batch_ns; /* that a batch shall take */
+	uint64_t fixed_turns; /* that it shall have instead; 0: it is found out */
 	struct batch_producer *producers;
 	size_t nr;
 
@@ -85,6 +89,11 @@ fail:
 	timing_free(timing);
 	bench_failed(&run->err, ENOMEM, "cannot set up %s", run->bench->name);
 	return NULL;
+}
+
+void timing_fix_turns(struct timing *timing, uint64_t turns)
+{
+	timing->fixed_turns = turns;
 }
 
 void timing_free(struct timing *timing)
@@ -160,39 +169,46 @@ static int make_batch(struct timing *timing, struct bench_thread *t, enum batch_
 	return err ? bench_failed(&t->run->err, err, "cannot keep the batches") : 0;
 }
 
+/* Is it about as long as it shall be? */
+static bool fits(const struct timing_batch *b, double ns)
+{
+	return b->ns < ns * 4 && b->ns > ns / 4;
+}
+
 /*
- * How many turns take @ns? A first run is slower than those that follow, and short batches say
- * more of the clock than of turns: so they become longer step by step. @turns: at first a guess,
- * not too high.
+ * How many turns take @ns? A first run is slower than those that follow, one that was disturbed is
+ * as well, and short batches say more of the clock than of turns: so the length is looked for step
+ * by step, until a batch of it fits. @turns: at first a guess, not too high.
  */
 static int find_turns(struct timing *timing, struct bench_thread *t, bool nothing, double ns,
 		      uint64_t *turns)
 {
 	const enum batch_kind kind = nothing ? BATCH_NOTHING_BESIDE : BATCH_BESIDE;
 	struct timing_batch b;
-	uint64_t wanted = *turns;
-	int err;
+	uint64_t most, before;
+	int i, err;
 
-	do {
-		*turns = wanted;
+	for (i = 0; i < MAX_STEPS && !bench_stopping(t); i++) {
 		err = make_batch(timing, t, kind, *turns, &b);
 		if (err)
 			return err;
-		if (tells(&b) && b.ns >= ns / 4)
+		before = *turns;
+		most = *turns > timing->max_turns / STEP ? timing->max_turns : STEP * *turns;
+		*turns = tells(&b) && turns_in(timing, &b, ns) < most ? turns_in(timing, &b, ns) :
+									most;
+		/* One turn may be too long already, or as many as there may be too short. */
+		if (*turns == before || (tells(&b) && fits(&b, ns)))
 			break;
-		wanted = *turns > timing->max_turns / STEP ? timing->max_turns : STEP * *turns;
-		if (tells(&b) && turns_in(timing, &b, ns) < wanted)
-			wanted = turns_in(timing, &b, ns);
-	} while (wanted > *turns && !bench_stopping(t));
-	if (tells(&b))
-		*turns = turns_in(timing, &b, ns);
+	}
 	return 0;
 }
 
 /* The body's cost may change while it runs, as a map fills: then so does the batch's length. */
 static void adapt(struct timing *timing, struct batch_producer *p, const struct timing_batch *b)
 {
-	if (b->ns < timing->batch_ns * 4 && b->ns > timing->batch_ns / 4) {
+	if (timing->fixed_turns)
+		return;
+	if (fits(b, timing->batch_ns)) {
 		p->misfits = 0;
 		return;
 	}
@@ -208,7 +224,7 @@ static int pair_up(struct timing *timing, struct bench_thread *t, const struct t
 	struct timing_batch twice;
 	int err;
 
-	if (once->turns != p->turns || 2 * p->turns > timing->max_turns)
+	if (timing->fixed_turns || once->turns != p->turns || 2 * p->turns > timing->max_turns)
 		return 0;
 	err = make_batch(timing, t, BATCH_BESIDE, 2 * p->turns, &twice);
 	if (!err && twice.turns == 2 * p->turns && tells(once) && tells(&twice))
@@ -223,8 +239,8 @@ int timing_producer(struct timing *timing, struct bench_thread *t)
 	struct timing_batch b;
 	int err;
 
-	p->turns = 1;
-	err = find_turns(timing, t, false, timing->batch_ns, &p->turns);
+	p->turns = timing->fixed_turns ?: 1;
+	err = timing->fixed_turns ? 0 : find_turns(timing, t, false, timing->batch_ns, &p->turns);
 	/* Nothing takes less time than something. */
 	nothing = p->turns / 4 + 1;
 	if (!err)

@@ -44,6 +44,9 @@ typedef int (*timing_batch_fn)(struct bench_thread *t, bool nothing, uint64_t tu
  */
 struct timing *timing_new(struct bench_run *run, timing_batch_fn batch, const char *turn,
 			  uint64_t max_turns, double batch_ns);
+
+/* Each batch that counts is of @turns, however long that takes; and there are none of twice as many. */
+void timing_fix_turns(struct timing *timing, uint64_t turns);
 void timing_free(struct timing *timing);
 
 /* Of struct bench: the whole of producer(), measure() and batches(). */
@@ -76,10 +79,11 @@ struct timing_prog {
 
 /*
  * Between open and load: finds out which loop this kernel has, lets only @name's program with that
- * one be loaded, and notes which it is. 0, or -errno with the reason.
+ * one be loaded, and @nothing's for the batches of nothing; and notes which it is. 0, or -errno
+ * with the reason.
  */
 int timing_prog_prepare(struct bench_run *run, struct bpf_object *obj, const char *name,
-			struct timing_prog *p);
+			const char *nothing, struct timing_prog *p);
 
 /* After the load. 0 or -errno after bench_failed(). */
 int timing_prog_start(struct bench_run *run, struct timing_prog *p);

@@ -43,7 +43,7 @@ static struct bpf_program *let_load(struct bpf_object *obj, const char *name, co
 }
 
 int timing_prog_prepare(struct bench_run *run, struct bpf_object *obj, const char *name,
-			struct timing_prog *p)
+			const char *nothing, struct timing_prog *p)
 {
 	const char *loop;
 	int err;
@@ -53,7 +53,7 @@ int timing_prog_prepare(struct bench_run *run, struct bpf_object *obj, const cha
 		return err;
 	loop = kernel_has_may_goto() ? "may_goto" : "bpf_loop";
 	p->prog = let_load(obj, name, loop);
-	p->nothing = let_load(obj, "timing_empty", loop);
+	p->nothing = let_load(obj, nothing, loop);
 	p->map = bpf_object__find_map_by_name(obj, "timing_slots");
 	if (!p->prog || !p->nothing || !p->map)
 		return bench_failed(&run->err, 0, "there is no program %s_%s", name, loop);

@@ -12,7 +12,11 @@
 #include "lib/run/timing.h"
 
 static const struct figure figures[] = { TIMING_FIGURES };
-static const struct report report = { "timing", figures, TIMING_NR, NULL, NULL, NULL };
+static const struct report report = {
+	.name = "timing",
+	.figures = figures,
+	.nr_figures = TIMING_NR,
+};
 
 /* An operation, and a run of it by one producer. */
 static struct {
