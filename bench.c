@@ -333,8 +333,12 @@ static int run(struct args *args, char *const *argv, FILE *out)
 {
 	struct session s = { .args = args, .argv = argv, .record_fd = -1 };
 	struct bench_err err = {};
+	size_t i;
 	int code;
 
+	for (i = 0; i < args->nr_chosen; i++)
+		if (bench_print(&args->chosen[i].job, stdout))
+			return BENCH_EXIT_OK;
 	code = check_all(args);
 	if (code)
 		return code;

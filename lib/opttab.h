@@ -35,6 +35,7 @@ struct opt {
 	 * file are runs of the same row. The benchmark records it as a fact.
 	 */
 	bool is_subject;
+	bool is_quiet; /* implies -q */
 	bool sizes_program; /* a smaller value makes the BPF program smaller */
 
 	/*

@@ -379,6 +379,23 @@ static int set_family_options(const struct parser *p, const struct args *args)
 	return err;
 }
 
+/* Is there an option among them that implies -q? */
+static bool implies_quiet(const struct parser *p, const struct args *args)
+{
+	const struct bench_family *f;
+	const struct opt *opt;
+	size_t i;
+
+	for (f = bench_families; f; f = f->next) {
+		for (i = 0; i < p->nr_given && is_chosen(args, f); i++) {
+			opt = opttab_find(f->opts, f->nr_opts, p->given[i].name);
+			if (opt && opt->is_quiet)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* ---- the whole */
 
 static int check_comparison(const struct args *args)
@@ -427,6 +444,7 @@ static int parse(struct parser *p, int argc, char **argv, struct args *args)
 		err = make_params(args);
 	if (!err)
 		err = set_family_options(p, args);
+	args->cfg.quiet = args->cfg.quiet || implies_quiet(p, args);
 	for (i = 0; i < args->nr_chosen && !err; i++) {
 		args->chosen[i].cfg = args->cfg;
 		args->chosen[i].job.cfg = &args->chosen[i].cfg;

@@ -53,8 +53,8 @@ void lines_progress(FILE *out, const struct report *report, int iter, uint64_t i
 		generic_progress(out, report, values);
 }
 
-int lines_summary(FILE *out, const struct report *report, const struct sample *samples, size_t n,
-		  int producers)
+int lines_summary(FILE *out, const struct report *report, const void *params,
+		  const struct sample *samples, size_t n, int producers)
 {
 	struct figure_stats stats[FIGURES_MAX];
 	struct sample total;
@@ -70,6 +70,8 @@ int lines_summary(FILE *out, const struct report *report, const struct sample *s
 	total = samples_merge(report, samples, n);
 	if (report->figures[0].kind == FIGURE_RATE && !total.raw.v[0])
 		return -ENODATA;
+	if (report->summary_by_params && report->summary_by_params(out, report, params, stats))
+		return 0;
 	if (report->summary)
 		report->summary(out, report, stats, &total, producers);
 	else

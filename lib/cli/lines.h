@@ -55,10 +55,10 @@ void lines_progress(FILE *out, const struct report *report, int iter, uint64_t i
 		    const struct sample *s, int producers);
 
 /*
- * The Summary line over @n samples, or runs. Returns 0; -ENODATA where they make no figure, with
+ * The Summary line over @n samples, or runs. @params: the options of the family. Returns 0; -ENODATA where they make no figure, with
  * nothing printed; or another -errno.
  */
-int lines_summary(FILE *out, const struct report *report, const struct sample *samples, size_t n,
-		  int producers);
+int lines_summary(FILE *out, const struct report *report, const void *params,
+		  const struct sample *samples, size_t n, int producers);
 
 #endif /* LIB_CLI_LINES_H */

@@ -239,7 +239,7 @@ static int print_summary(const struct view *view, const struct sample *samples, 
 	int err;
 
 	fflush(stderr); /* the summary comes last where both go to one place */
-	err = lines_summary(view->out, report, samples, n, job->cfg->producers);
+	err = lines_summary(view->out, report, job->params, samples, n, job->cfg->producers);
 	if (!err)
 		return BENCH_EXIT_OK;
 	if (err == -ENODATA && has_drops(report) && total.raw.v[DROPS])

@@ -155,6 +155,12 @@ struct bench {
 	/* Number of consumers that it needs with the options as parsed; NULL: none. */
 	int (*consumers)(const struct bench_run *run);
 
+	/*
+	 * Has the user asked for a text in place of a run, such as a list of what an option takes?
+	 * Then prints it and returns true. May be NULL.
+	 */
+	bool (*print)(const struct bench_run *run, FILE *out);
+
 	/* Do the arguments fit together? Loads nothing. Refuse by bench_refused(). May be NULL. */
 	int (*check)(struct bench_run *run);
 

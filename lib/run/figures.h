@@ -94,6 +94,12 @@ struct report {
 	/* @stats: by row. @total: all samples as one. */
 	void (*summary)(FILE *out, const struct report *report, const struct figure_stats *stats,
 			const struct sample *total, int producers);
+	/*
+	 * In its place, for a line that options of the family decide about. @params: their values.
+	 * Returns false where @summary shall print.
+	 */
+	bool (*summary_by_params)(FILE *out, const struct report *report, const void *params,
+				  const struct figure_stats *stats);
 };
 
 /*

@@ -166,6 +166,14 @@ int bench_probe(const struct bench_job *job, struct bench_err *err)
 	return ret;
 }
 
+bool bench_print(const struct bench_job *job, FILE *out)
+{
+	struct bench_run run = {};
+
+	run_init(&run, job, NULL);
+	return job->bench->print && job->bench->print(&run, out);
+}
+
 int bench_check(const struct bench_job *job, struct bench_err *err)
 {
 	struct bench_run run = {};

@@ -17,6 +17,9 @@
  */
 int bench_probe(const struct bench_job *job, struct bench_err *err);
 
+/* Prints what the user asked for in place of a run. False: nothing, or a run. */
+bool bench_print(const struct bench_job *job, FILE *out);
+
 /* Do the arguments of @job fit together? Loads nothing. Returns as bench_probe() does. */
 int bench_check(const struct bench_job *job, struct bench_err *err);
 

@@ -39,7 +39,7 @@ static void assert_summary(const struct report *r, const struct sample *s, size_
 	FILE *f = open_memstream(&text, &size);
 
 	assert_non_null(f);
-	assert_int_equal(lines_summary(f, r, s, n, producers), ret);
+	assert_int_equal(lines_summary(f, r, NULL, s, n, producers), ret);
 	fclose(f);
 	assert_string_equal(text, expected);
 	free(text);
