@@ -12,10 +12,23 @@
 struct batches {
 	double *v; /* ps */
 	size_t nr, room;
+	double *weight; /* batches that each of them stands for; NULL: one */
 };
 
 /* Returns 0 or -ENOMEM. */
 int batches_add(struct batches *b, double ps);
+
+/*
+ * The same as a batch added @weight times; in one set, all are added by this function. What stands
+ * for many is added in ascending order.
+ */
+int batches_add_many(struct batches *b, double ps, double weight);
+
+/* Adds all of @from, which is ascending, as is @to. Returns 0 or -ENOMEM. */
+int batches_merge(struct batches *to, const struct batches *from);
+
+/* The @q-quantile of an ascending set; NAN where it is empty. */
+double batches_quantile(const struct batches *b, double q);
 
 /* Ascending. */
 void batches_sort(struct batches *b);

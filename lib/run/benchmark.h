@@ -200,8 +200,8 @@ struct bench {
 
 	/*
 	 * Adds to @b the time of one operation, ps, in each batch that has ended since the last
-	 * call. For reports with rows of kind FIGURE_QUANTILE, and NULL for all others. Called
-	 * after each measure(). 0 or -errno.
+	 * call; or of many operations at once, by batches_add_many(). For reports with rows of kind
+	 * FIGURE_QUANTILE, and NULL for all others. Called after each measure(). 0 or -errno.
 	 */
 	int (*batches)(struct bench_run *run, struct batches *b);
 

@@ -173,11 +173,31 @@ static double *all_batches(const struct sample *samples, size_t n, size_t *nr)
 	return v;
 }
 
+/* Some value stands for many operations: how many there are of it is in its weight. */
+static bool any_weighted(const struct sample *samples, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (samples[i].batches.weight)
+			return true;
+	return false;
+}
+
 static double quantile_of_all(const struct sample *samples, size_t n, double q)
 {
+	struct batches merged = {};
 	double *v, ret;
-	size_t nr;
+	size_t nr, i;
+	int err = 0;
 
+	if (any_weighted(samples, n)) {
+		for (i = 0; i < n && !err; i++)
+			err = batches_merge(&merged, &samples[i].batches);
+		ret = err ? NAN : batches_quantile(&merged, q);
+		batches_free(&merged);
+		return ret;
+	}
 	v = all_batches(samples, n, &nr);
 	ret = v ? stats_quantile(v, nr, q) : NAN;
 	free(v);
@@ -227,20 +247,22 @@ static double merged_quantile(const struct figure *f, size_t row, const struct s
 static void move_to_batches(const struct figure *f, const struct sample *samples, size_t n,
 			    struct figure_stats *out)
 {
-	double *v, quantile, mean = 0, squares = 0;
+	double quantile = quantile_of_all(samples, n, f->quantile) / scale_of(f);
+	double *v, mean = 0, squares = 0;
 	size_t nr, i;
 
-	v = all_batches(samples, n, &nr);
+	if (isnan(quantile))
+		return;
+	out->ci_low += quantile - out->mean;
+	out->ci_high += quantile - out->mean;
+	out->mean = quantile;
+	v = any_weighted(samples, n) ? NULL : all_batches(samples, n, &nr);
 	if (!v)
 		return;
-	quantile = stats_quantile(v, nr, f->quantile) / scale_of(f);
 	for (i = 0; i < nr; i++)
 		mean += v[i] / nr;
 	for (i = 0; i < nr; i++)
 		squares += (v[i] - mean) * (v[i] - mean);
-	out->ci_low += quantile - out->mean;
-	out->ci_high += quantile - out->mean;
-	out->mean = quantile;
 	out->stddev = nr > 1 ? sqrt(squares / (nr - 1)) / scale_of(f) : 0;
 	out->n = nr;
 	free(v);

@@ -113,9 +113,27 @@ static int take_batches(struct run_state *state, struct sample *s, bool keep)
 	}
 	if (!state->batch_stride)
 		state->batch_stride = 1;
+	/* Those with weights are merged into one set, which does not grow with the time. */
+	if (s->batches.weight)
+		return 0;
 	batches_thin(&s->batches, state->batch_stride, &state->batch_phase);
 	state->nr_batches += s->batches.nr;
 	return 0;
+}
+
+/* The first measured sample keeps what has weights, of all samples. */
+static int merge_batches(struct run_state *state)
+{
+	struct bench_result *res = state->res;
+	struct sample *first = &res->samples[res->nr_warmup];
+	struct sample *last = &res->samples[res->nr_samples - 1];
+	int err;
+
+	if (!last->batches.weight || last <= first)
+		return 0;
+	err = batches_merge(&first->batches, &last->batches);
+	batches_free(&last->batches);
+	return err ? bench_failed(&state->run.err, err, "cannot keep the batches") : 0;
 }
 
 /* What the table's first figure observes of the measured samples. */
@@ -239,6 +257,9 @@ static int take_sample(struct run_state *state, struct sampler *sampler)
 			res->nr_warmup++;
 		else
 			sampler->measured_ns += s.dt_ns;
+		err = merge_batches(state);
+		if (err)
+			return err;
 		sampler->busy_ns += cpu - sampler->cpu_ns;
 		sampler->total_ns += s.dt_ns;
 	}

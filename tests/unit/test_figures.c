@@ -557,6 +557,36 @@ static void thinned_batches_keep_their_quantiles(void **state)
 	batches_free(&b);
 }
 
+/* One set that stands for many: where the quantiles of these are. */
+static void batches_that_stand_for_many(void **state)
+{
+	struct sample s[2] = { { .dt_ns = SEC }, { .dt_ns = SEC } };
+	struct figure_stats st;
+	struct batches b = {};
+
+	assert_int_equal(batches_add_many(&s[0].batches, 1000, 1), 0);
+	assert_int_equal(batches_add_many(&s[0].batches, 2000, 1), 0);
+	assert_int_equal(batches_add_many(&s[1].batches, 2000, 3), 0);
+	assert_int_equal(batches_add_many(&s[1].batches, 9000, 995), 0);
+	sample_set_quantiles(&of_batches, &s[0]);
+	sample_set_quantiles(&of_batches, &s[1]);
+	assert_near(figure_value(&of_batches, MEDIAN, &s[0], 1), 1);
+	assert_near(figure_value(&of_batches, MEDIAN, &s[1], 1), 9);
+	assert_int_equal(figure_sum_up(&of_batches, MEDIAN, s, 2, 1, &st), 0);
+	assert_near(st.mean, 9);
+	assert_int_equal(batches_merge(&b, &s[1].batches), 0);
+	assert_int_equal(batches_merge(&b, &s[0].batches), 0);
+	assert_int_equal(b.nr, 3);
+	assert_near(batches_quantile(&b, 0), 1000);
+	assert_near(batches_quantile(&b, 0.004), 2000);
+	assert_near(batches_quantile(&b, 0.006), 9000);
+	assert_near(batches_quantile(&b, 1), 9000);
+	batches_free(&b);
+	batches_free(&s[0].batches);
+	batches_free(&s[1].batches);
+	assert_true(isnan(batches_quantile(&b, 0.5)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -580,6 +610,7 @@ int main(void)
 		cmocka_unit_test(quantiles_are_those_of_all_batches),
 		cmocka_unit_test(no_batches_make_no_quantile),
 		cmocka_unit_test(thinned_batches_keep_their_quantiles),
+		cmocka_unit_test(batches_that_stand_for_many),
 	};
 
 	return cmocka_run_group_tests_name("figures", tests, NULL, NULL);
