@@ -4,6 +4,9 @@
  *
  *	static __always_inline int body(void *ctx) { ... }
  *	SYSCALL_PROGS(body)
+ *
+ * An object may have another set of them, by SYSCALL_PROGS_NAMED(): what differs between the two
+ * then costs neither an instruction.
  */
 #ifndef PROGS_ATTACH_BPF_H
 #define PROGS_ATTACH_BPF_H
@@ -25,24 +28,25 @@ static __always_inline int attach_is_ours(void)
  * fentry, kprobe and tp are attached to the one system call; rawtp to sys_enter, which sees every
  * system call of the machine. All of them see every process.
  */
-#define SYSCALL_PROGS(body)                                                        \
+#define SYSCALL_PROGS(body) SYSCALL_PROGS_NAMED(getpgid, body)
+#define SYSCALL_PROGS_NAMED(set, body)                                             \
 	SEC("?fentry")                                                             \
-	int getpgid_fentry(void *ctx)                                              \
+	int set##_fentry(void *ctx)                                                \
 	{                                                                          \
 		return attach_is_ours() ? body(ctx) : 0;                           \
 	}                                                                          \
 	SEC("?ksyscall")                                                           \
-	int getpgid_kprobe(void *ctx)                                              \
+	int set##_kprobe(void *ctx)                                                \
 	{                                                                          \
 		return attach_is_ours() ? body(ctx) : 0;                           \
 	}                                                                          \
 	SEC("?tracepoint")                                                         \
-	int getpgid_tp(void *ctx)                                                  \
+	int set##_tp(void *ctx)                                                    \
 	{                                                                          \
 		return attach_is_ours() ? body(ctx) : 0;                           \
 	}                                                                          \
 	SEC("?raw_tracepoint")                                                     \
-	int getpgid_rawtp(struct bpf_raw_tracepoint_args *ctx)                     \
+	int set##_rawtp(struct bpf_raw_tracepoint_args *ctx)                       \
 	{                                                                          \
 		if (ctx->args[1] != attach_target.syscall_nr || !attach_is_ours()) \
 			return 0;                                                  \

@@ -37,11 +37,12 @@ static const enum hook_kind hook_kinds[] = {
 };
 
 /* The entries of SYSCALL_PROGS() are named by the kinds. */
-static struct bpf_program *find_entry(const struct bpf_object *obj, enum attach_kind kind)
+static struct bpf_program *find_entry(const struct bpf_object *obj, const char *set,
+				      enum attach_kind kind)
 {
 	char name[64];
 
-	snprintf(name, sizeof(name), ATTACH_SYSCALL "_%s", attach_kind_names[kind]);
+	snprintf(name, sizeof(name), "%s_%s", set, attach_kind_names[kind]);
 	return bpf_object__find_program_by_name(obj, name);
 }
 
@@ -76,7 +77,7 @@ int attach_syscall_function(const char *syscall, char *buf, size_t size)
 	return id < 0 ? id : -ENOENT;
 }
 
-int attach_prepare(struct bpf_object *obj, enum attach_kind kind, pid_t tgid)
+int attach_prepare(struct bpf_object *obj, const char *set, enum attach_kind kind, pid_t tgid)
 {
 	struct attach_target target = { .tgid = tgid, .syscall_nr = __NR_getpgid };
 	struct bpf_program *prog;
@@ -86,12 +87,12 @@ int attach_prepare(struct bpf_object *obj, enum attach_kind kind, pid_t tgid)
 	if (hook_is_switched_off(hook_kinds[kind]))
 		return -ENODATA;
 	for (k = ATTACH_FENTRY; k < ATTACH_NR_KINDS; k++) {
-		prog = find_entry(obj, k);
+		prog = find_entry(obj, set, k);
 		if (!prog)
 			return -ENOENT;
 		bpf_program__set_autoload(prog, k == (int)kind);
 	}
-	prog = find_entry(obj, kind);
+	prog = find_entry(obj, set, kind);
 	if (kind == ATTACH_FENTRY) {
 		err = attach_syscall_function(ATTACH_SYSCALL, func, sizeof(func));
 		if (!err)
@@ -103,9 +104,20 @@ int attach_prepare(struct bpf_object *obj, enum attach_kind kind, pid_t tgid)
 					  &target, sizeof(target));
 }
 
+/* The one that attach_prepare() has chosen. */
+static struct bpf_program *find_loaded(const struct bpf_object *obj)
+{
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, obj)
+		if (bpf_program__autoload(prog))
+			return prog;
+	return NULL;
+}
+
 struct bpf_link *attach_object(const struct bpf_object *obj, enum attach_kind kind)
 {
-	struct bpf_program *prog = find_entry(obj, kind);
+	struct bpf_program *prog = find_loaded(obj);
 	char name[96];
 
 	if (!prog) {
@@ -173,7 +185,7 @@ static int try_kind(enum attach_kind kind, pid_t tgid, struct reason *why)
 		snprintf(why->text, sizeof(why->text), "%s", why_errno(err));
 		return err;
 	}
-	err = attach_prepare(skel->obj, kind, tgid);
+	err = attach_prepare(skel->obj, ATTACH_SYSCALL, kind, tgid);
 	if (!err)
 		err = attach_probe_bpf__load(skel);
 	if (!err) {

@@ -59,10 +59,11 @@ static inline void attach_trigger(void)
 int attach_syscall_function(const char *syscall, char *buf, size_t size);
 
 /*
- * Before the load: lets only the entry of @kind be loaded, names its target, and has it count the
- * calls of thread group @tgid (see attach_tgid()). Returns 0 or -errno.
+ * Before the load: lets only the entry of @kind of the programs named @set (ATTACH_SYSCALL: those of
+ * SYSCALL_PROGS()) be loaded, names its target, and has it count the calls of thread group @tgid
+ * (see attach_tgid()). Returns 0 or -errno.
  */
-int attach_prepare(struct bpf_object *obj, enum attach_kind kind, pid_t tgid);
+int attach_prepare(struct bpf_object *obj, const char *set, enum attach_kind kind, pid_t tgid);
 
 /* After the load. NULL with errno set on failure; the link is the caller's. */
 struct bpf_link *attach_object(const struct bpf_object *obj, enum attach_kind kind);

@@ -343,12 +343,17 @@ int bench_attach_probe(struct bench_run *run)
 
 int bench_attach_prepare(struct bench_run *run, struct bpf_object *obj)
 {
+	return bench_attach_prepare_set(run, obj, ATTACH_SYSCALL);
+}
+
+int bench_attach_prepare_set(struct bench_run *run, struct bpf_object *obj, const char *set)
+{
 	int err;
 
 	err = pick(run);
 	if (err)
 		return err;
-	err = attach_prepare(obj, run->attach, bench_tgid());
+	err = attach_prepare(obj, set, run->attach, bench_tgid());
 	if (err)
 		return bench_failed(&run->err, err, "cannot prepare a program for getpgid(2)");
 	return 0;

@@ -118,6 +118,8 @@ int bench_keep_link(struct bench_run *run, struct bpf_link *link, const char *wh
  */
 int bench_attach_probe(struct bench_run *run);
 int bench_attach_prepare(struct bench_run *run, struct bpf_object *obj);
+/* The same for the programs of SYSCALL_PROGS_NAMED(@set, ...). */
+int bench_attach_prepare_set(struct bench_run *run, struct bpf_object *obj, const char *set);
 int bench_attach(struct bench_run *run, struct bpf_object *obj);
 
 /*
