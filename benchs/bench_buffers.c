@@ -10,9 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <bpf/libbpf.h>
+
 #include "benchs/buffers.h"
 #include "lib/num.h"
 #include "lib/run/noise.h"
+#include "lib/util.h"
 
 #define MAX_TIMER_MS 10000
 
@@ -150,6 +153,10 @@ static const struct opt buffer_opts[] = {
 	  .type = OPT_FLAG,
 	  .at = offsetof(struct buffer_params, bench_producer),
 	  .help = "Measure the producers alone: no consumer, hits are records submitted" },
+	{ .name = "rb-latency",
+	  .type = OPT_FLAG,
+	  .at = offsetof(struct buffer_params, latency),
+	  .help = "Time from submit to consumption: records begin with a time stamp" },
 };
 
 /* ---- what the options mean */
@@ -182,6 +189,9 @@ int buffers_check(struct bench_run *run)
 	    params->wakeup != RB_WAKEUP_SAMPLED)
 		return bench_refused(&run->err, "--rb-wakeup: '%s' contradicts --rb-sampled",
 				     wakeup_names[params->wakeup]);
+	if (params->latency && params->bench_producer)
+		return bench_refused(&run->err, "--rb-latency: is that of the consumer, but "
+						"--rb-bench-producer has none");
 	return 0;
 }
 
@@ -196,13 +206,19 @@ int buffers_consumers(const struct bench_run *run)
 
 void *buffers_alloc(struct bench_run *run, size_t size)
 {
+	const struct buffer_params *params = run->params;
 	struct buffers *b = bench_priv_alloc(run, size);
 
 	if (!b)
 		return NULL;
 	b->epoll_fd = -1;
 	b->consumed = bench_counters_alloc(1);
-	if (b->consumed)
+	if (params->latency) {
+		b->latency = calloc(1, sizeof(*b->latency));
+		if (b->latency)
+			b->latency->consumed = b->consumed;
+	}
+	if (b->consumed && (b->latency || !params->latency))
 		return b;
 	bench_failed(&run->err, ENOMEM, "cannot set up %s", run->bench->name);
 	return NULL;
@@ -217,12 +233,13 @@ void buffers_free(struct bench_run *run)
 	if (b->epoll_fd >= 0)
 		close(b->epoll_fd);
 	free(b->consumed);
+	free(b->latency);
 	free(b);
 }
 
 /* ---- producers and counts */
 
-enum { WAKEUPS = NR_HITS_DROPS, WAKEUPS_PER_RECORD };
+enum { WAKEUPS = NR_HITS_DROPS, WAKEUPS_PER_RECORD, LATENCY_MEDIAN, LATENCY_P99 };
 
 static const struct figure buffer_figures[] = {
 	HITS_DROPS_FIGURES,
@@ -242,6 +259,24 @@ static const struct figure buffer_figures[] = {
 		.per = HITS,
 		.better = BETTER_NONE,
 		.help = "the same, per thousand records consumed",
+	},
+	[LATENCY_MEDIAN] = {
+		.name = "latency_median",
+		.unit = "us",
+		.scale = 1e6,
+		.kind = FIGURE_QUANTILE,
+		.quantile = 0.5,
+		.better = BETTER_LOWER,
+		.help = "from the submit of a record to its consumption; with --rb-latency",
+	},
+	[LATENCY_P99] = {
+		.name = "latency_p99",
+		.unit = "us",
+		.scale = 1e6,
+		.kind = FIGURE_QUANTILE,
+		.quantile = 0.99,
+		.better = BETTER_LOWER,
+		.help = "the same: of 100 records, 99 took no longer",
 	},
 };
 
@@ -267,6 +302,58 @@ static uint64_t count_wakeups(const struct buffers *b)
 	long long wakeups = consumer ? noise_wakeups(consumer) : 0;
 
 	return wakeups > 0 ? wakeups : 0;
+}
+
+/* Room for a record of each CPU; without stamps no map at all. */
+static int size_stamped(const struct buffer_params *params, struct bpf_map *payloads)
+{
+	int cpus = cpuset_limit(), err;
+
+	if (!params->latency)
+		return bpf_map__set_autocreate(payloads, false);
+	if (cpus <= 0)
+		return -ENODATA;
+	err = bpf_map__set_value_size(payloads, (params->record_size + 7) / 8 * 8);
+	return err ? err : bpf_map__set_max_entries(payloads, cpus);
+}
+
+int buffers_attach_prepare(struct bench_run *run, struct bpf_object *obj)
+{
+	const struct buffer_params *params = run->params;
+	int err;
+
+	err = size_stamped(params, bpf_object__find_map_by_name(obj, "stamped_payloads"));
+	if (err)
+		return bench_failed(&run->err, err, "cannot size the map of stamped records");
+	return bench_attach_prepare_set(run, obj, params->latency ? "stamped" : ATTACH_SYSCALL);
+}
+
+void buffers_consumed_stamped(void *ctx, uint64_t stamp)
+{
+	struct latency *latency = ctx;
+	uint64_t now = now_ns();
+
+	bench_counter_add(latency->consumed, 1);
+	/* The kernel's fast clock may be some ns ahead of ours while the clock is adjusted. */
+	histogram_add(&latency->ns, now > stamp ? now - stamp : 0);
+}
+
+int buffers_batches(struct bench_run *run, struct batches *b)
+{
+	const struct buffers *bufs = run->priv;
+	struct latency *latency = bufs->latency;
+	uint64_t count, *seen;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; latency && i < HISTOGRAM_BUCKETS && !err; i++) {
+		count = histogram_count(&latency->ns, i);
+		seen = &latency->seen.count[i];
+		if (count > *seen)
+			err = batches_add_many(b, 1000 * histogram_value(i), count - *seen);
+		*seen = count;
+	}
+	return err;
 }
 
 int buffers_producer(struct bench_thread *t)
@@ -306,6 +393,10 @@ void buffers_conserve(struct bench_run *run, struct bench_conservation *c)
 		return;
 	bench_count(c, "consumed", bench_counter_read(b->consumed));
 	bench_identity(c, "submitted = consumed");
+	if (b->latency) {
+		bench_count(c, "timed", histogram_total(&b->latency->ns));
+		bench_identity(c, "consumed = timed");
+	}
 }
 
 /* ---- waiting */

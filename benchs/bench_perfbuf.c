@@ -2,6 +2,7 @@
 /* pb-libbpf, pb-custom: records through a perf buffer for each CPU. */
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -197,7 +198,7 @@ static struct perf_ctx *set_up_prog(struct bench_run *run)
 	if (find_cpus(run, &ctx->cpus))
 		return NULL;
 	bpf_map__set_max_entries(skel->maps.perfbuf, ctx->cpus.cpus[ctx->cpus.cnt - 1] + 1);
-	if (bench_attach_prepare(run, skel->obj) || bench_load(run, skel->skeleton))
+	if (buffers_attach_prepare(run, skel->obj) || bench_load(run, skel->skeleton))
 		return NULL;
 	ctx->b.slots = skel->bss->cpu_slots;
 	return ctx;
@@ -230,6 +231,18 @@ static enum bpf_perf_event_ret pb_libbpf_record(void *ctx, int cpu,
 	return LIBBPF_PERF_EVENT_CONT;
 }
 
+static enum bpf_perf_event_ret pb_libbpf_stamped(void *ctx, int cpu,
+						 struct perf_event_header *header)
+{
+	uint64_t stamp;
+
+	if (header->type == PERF_RECORD_SAMPLE) {
+		memcpy(&stamp, (const char *)header + PERFBUF_DATA_AT, sizeof(stamp));
+		buffers_consumed_stamped(ctx, stamp);
+	}
+	return LIBBPF_PERF_EVENT_CONT;
+}
+
 static int pb_libbpf_setup(struct bench_run *run)
 {
 	const struct buffer_params *params = run->params;
@@ -243,9 +256,10 @@ static int pb_libbpf_setup(struct bench_run *run)
 		return -EIO;
 	opts.cpu_cnt = ctx->cpus.cnt;
 	opts.cpus = opts.map_keys = ctx->cpus.cpus;
-	ctx->libbpf_pb = perf_buffer__new_raw(bpf_map__fd(ctx->skel->maps.perfbuf),
-					      params->pb_pages, &attr, pb_libbpf_record,
-					      ctx->b.consumed, &opts);
+	ctx->libbpf_pb = perf_buffer__new_raw(
+		bpf_map__fd(ctx->skel->maps.perfbuf), params->pb_pages, &attr,
+		params->latency ? pb_libbpf_stamped : pb_libbpf_record,
+		params->latency ? (void *)ctx->b.latency : ctx->b.consumed, &opts);
 	if (!ctx->libbpf_pb)
 		return pb_map_error(run, -errno);
 	if (params->consume.how == CONSUME_EPOLLET) {
@@ -320,15 +334,26 @@ static int pb_custom_setup(struct bench_run *run)
 	return err ? err : bench_attach(run, ctx->skel->obj);
 }
 
-static void pb_custom_consume_all(struct perf_ctx *ctx)
+/* @latency is a constant: two loops, and what is not asked for is in neither. */
+static __always_inline void pb_custom_drain(struct perf_ctx *ctx, size_t i, bool latency)
+{
+	struct perfbuf *p = &ctx->perfbufs[i];
+
+	if (latency)
+		perfbuf_consume_each(p, buffers_consumed_stamped, ctx->b.latency);
+	else
+		bench_counter_add(ctx->b.consumed, perfbuf_consume(p));
+}
+
+static __always_inline void pb_custom_drain_all(struct perf_ctx *ctx, bool latency)
 {
 	size_t i;
 
 	for (i = 0; i < ctx->nr_perfbufs; i++)
-		bench_counter_add(ctx->b.consumed, perfbuf_consume(&ctx->perfbufs[i]));
+		pb_custom_drain(ctx, i, latency);
 }
 
-static int pb_custom_consumer(struct bench_thread *t)
+static __always_inline int pb_custom_consume(struct bench_thread *t, bool latency)
 {
 	const struct buffer_params *params = t->run->params;
 	struct perf_ctx *ctx = t->run->priv;
@@ -343,13 +368,19 @@ static int pb_custom_consumer(struct bench_thread *t)
 		if (n < 0)
 			return n;
 		if (!n)
-			pb_custom_consume_all(ctx);
+			pb_custom_drain_all(ctx, latency);
 		for (i = 0; i < n; i++)
-			bench_counter_add(ctx->b.consumed,
-					  perfbuf_consume(&ctx->perfbufs[events[i].data.u32]));
+			pb_custom_drain(ctx, events[i].data.u32, latency);
 	}
-	pb_custom_consume_all(ctx);
+	pb_custom_drain_all(ctx, latency);
 	return 0;
+}
+
+static int pb_custom_consumer(struct bench_thread *t)
+{
+	const struct buffer_params *params = t->run->params;
+
+	return params->latency ? pb_custom_consume(t, true) : pb_custom_consume(t, false);
 }
 
 /* ---- the benchmarks */
@@ -368,6 +399,7 @@ static int pb_custom_consumer(struct bench_thread *t)
 		.producer = buffers_producer,                       \
 		.consumer = consumer_,                              \
 		.measure = buffers_measure,                         \
+		.batches = buffers_batches,                         \
 		.conserve = buffers_conserve,                       \
 	}
 

@@ -129,7 +129,7 @@ static struct ring_ctx *set_up_prog(struct bench_run *run)
 	bpf_map__set_max_entries(skel->maps.ringbuf, params->rb_size);
 	if (params->overwrite)
 		bpf_map__set_map_flags(skel->maps.ringbuf, BPF_F_RB_OVERWRITE);
-	if (bench_attach_prepare(run, skel->obj) || bench_load(run, skel->skeleton))
+	if (buffers_attach_prepare(run, skel->obj) || bench_load(run, skel->skeleton))
 		return NULL;
 	ctx->b.slots = skel->bss->cpu_slots; /* mapped anew by the load */
 	return ctx;
@@ -138,6 +138,12 @@ static struct ring_ctx *set_up_prog(struct bench_run *run)
 static int rb_libbpf_record(void *ctx, void *data, size_t size)
 {
 	bench_counter_add(ctx, 1);
+	return 0;
+}
+
+static int rb_libbpf_stamped(void *ctx, void *data, size_t size)
+{
+	buffers_consumed_stamped(ctx, *(const uint64_t *)data);
 	return 0;
 }
 
@@ -152,7 +158,12 @@ static int rb_libbpf_setup(struct bench_run *run)
 	if (!params->bench_producer) {
 		int fd = bpf_map__fd(ctx->skel->maps.ringbuf);
 
-		ctx->libbpf_rb = ring_buffer__new(fd, rb_libbpf_record, ctx->b.consumed, NULL);
+		if (params->latency)
+			ctx->libbpf_rb =
+				ring_buffer__new(fd, rb_libbpf_stamped, ctx->b.latency, NULL);
+		else
+			ctx->libbpf_rb =
+				ring_buffer__new(fd, rb_libbpf_record, ctx->b.consumed, NULL);
 		if (!ctx->libbpf_rb)
 			return bench_bpf_error(&run->err, errno, "cannot map the ring buffer");
 		/* libbpf's own epoll instance is level-triggered. */
@@ -225,15 +236,22 @@ static int rb_custom_setup(struct bench_run *run)
 	return err ? err : bench_attach(run, ctx->skel->obj);
 }
 
-static void rb_custom_drain(struct ring_ctx *ctx)
+/* @latency is a constant: two loops, and what is not asked for is in neither. */
+static __always_inline void rb_custom_drain(struct ring_ctx *ctx, bool latency)
 {
 	uint64_t n;
 
+	if (latency) {
+		while (ringbuf_consume_each(&ctx->ringbuf, buffers_consumed_stamped,
+					    ctx->b.latency))
+			;
+		return;
+	}
 	while ((n = ringbuf_consume(&ctx->ringbuf)))
 		bench_counter_add(ctx->b.consumed, n);
 }
 
-static int rb_custom_consumer(struct bench_thread *t)
+static __always_inline int rb_custom_consume(struct bench_thread *t, bool latency)
 {
 	const struct buffer_params *params = t->run->params;
 	struct ring_ctx *ctx = t->run->priv;
@@ -247,10 +265,17 @@ static int rb_custom_consumer(struct bench_thread *t)
 		n = buffers_wait(t, events);
 		if (n < 0)
 			return n;
-		rb_custom_drain(ctx);
+		rb_custom_drain(ctx, latency);
 	}
-	rb_custom_drain(ctx);
+	rb_custom_drain(ctx, latency);
 	return 0;
+}
+
+static int rb_custom_consumer(struct bench_thread *t)
+{
+	const struct buffer_params *params = t->run->params;
+
+	return params->latency ? rb_custom_consume(t, true) : rb_custom_consume(t, false);
 }
 
 /* ---- the benchmarks */
@@ -270,6 +295,7 @@ static int rb_custom_consumer(struct bench_thread *t)
 		.producer = buffers_producer,                       \
 		.consumer = consumer_,                              \
 		.measure = buffers_measure,                         \
+		.batches = buffers_batches,                         \
 		.conserve = buffers_conserve,                       \
 	}
 

@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 
 #include "bench.h"
+#include "lib/histogram.h"
 #include "progs/ringbufs.h"
 
 /*
@@ -32,6 +33,7 @@ struct buffer_params {
 	bool sampled;
 	bool overwrite;
 	bool bench_producer;
+	bool latency;
 	long long batch_cnt;
 	long long sample_rate;
 	long long rb_size;
@@ -41,10 +43,18 @@ struct buffer_params {
 	struct consume consume;
 };
 
+/* From the submit of records to their consumption; NULL where it is not asked for. */
+struct latency {
+	struct bench_counter *consumed;
+	struct histogram ns; /* written by the consumer alone */
+	struct histogram seen; /* what buffers_batches() has handed over */
+};
+
 /* The beginning of each benchmark's state. */
 struct buffers {
 	const struct cpu_slot *slots; /* in the .bss of the program that puts records in */
 	struct bench_counter *consumed;
+	struct latency *latency;
 	pid_t consumer; /* its thread id; 0: it has not started; atomic */
 	int epoll_fd; /* -1: this benchmark does not wait by an epoll of its own */
 };
@@ -78,6 +88,15 @@ extern const struct report buffers_report;
 /* To be called by the consumer when it starts. */
 void buffers_consumer_starts(struct bench_thread *t);
 
+struct bpf_object;
+
+/* bench_attach_prepare() for the programs that these options ask for. */
+int buffers_attach_prepare(struct bench_run *run, struct bpf_object *obj);
+
+/* A record was consumed whose first word is @stamp; a record_fn. @ctx: struct latency. */
+void buffers_consumed_stamped(void *ctx, uint64_t stamp);
+
+int buffers_batches(struct bench_run *run, struct batches *b);
 int buffers_consumers(const struct bench_run *run);
 int buffers_producer(struct bench_thread *t);
 void buffers_measure(struct bench_run *run, struct values *v);

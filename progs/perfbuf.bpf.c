@@ -3,6 +3,7 @@
 #include "attach.bpf.h"
 #include "cpu_slots.bpf.h"
 #include "ringbufs.h"
+#include "stamped.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -32,3 +33,25 @@ static __always_inline int put_batch(void *ctx)
 }
 
 SYSCALL_PROGS(put_batch)
+
+/* ---- the same, with records that begin with the time of their submit */
+
+static __always_inline int put_stamped(void *ctx)
+{
+	__u64 submitted = 0;
+	void *record;
+	__u32 i;
+
+	for (i = 0; i < batch_cnt; i++) {
+		record = stamped_payload();
+		if (record &&
+		    !bpf_perf_event_output(ctx, &perfbuf, BPF_F_CURRENT_CPU, record, record_size))
+			submitted++;
+	}
+	slot_add(SLOT_ATTEMPTS, batch_cnt);
+	slot_add(SLOT_SUBMITTED, submitted);
+	slot_add(SLOT_DROPS, batch_cnt - submitted);
+	return 0;
+}
+
+SYSCALL_PROGS_NAMED(stamped, put_stamped)

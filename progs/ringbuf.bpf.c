@@ -3,6 +3,7 @@
 #include "attach.bpf.h"
 #include "cpu_slots.bpf.h"
 #include "ringbufs.h"
+#include "stamped.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -67,3 +68,41 @@ static __always_inline int put_batch(void *ctx)
 }
 
 SYSCALL_PROGS(put_batch)
+
+/* ---- the same, with records that begin with the time of their submit */
+
+static __always_inline long output_stamped(__u64 own)
+{
+	void *record = stamped_payload();
+
+	return record ? bpf_ringbuf_output(&ringbuf, record, record_size, wakeup_flags(own)) : -1;
+}
+
+static __always_inline long reserve_stamped(void)
+{
+	__u64 *record = bpf_ringbuf_reserve(&ringbuf, record_size, 0), flags;
+
+	if (!record)
+		return -1;
+	flags = wakeup_flags(0);
+	*record = bpf_ktime_get_ns();
+	bpf_ringbuf_submit(record, flags);
+	return 0;
+}
+
+static __always_inline int put_stamped(void *ctx)
+{
+	const __u64 own = (record_size + RB_HEADER_SIZE + 7) & ~7ULL;
+	__u64 submitted = 0;
+	__u32 i;
+
+	for (i = 0; i < batch_cnt; i++)
+		if (!(use_output ? output_stamped(own) : reserve_stamped()))
+			submitted++;
+	slot_add(SLOT_ATTEMPTS, batch_cnt);
+	slot_add(SLOT_SUBMITTED, submitted);
+	slot_add(SLOT_DROPS, batch_cnt - submitted);
+	return 0;
+}
+
+SYSCALL_PROGS_NAMED(stamped, put_stamped)

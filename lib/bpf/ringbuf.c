@@ -52,6 +52,20 @@ static unsigned long record_stride(uint32_t len)
 	return (len + BPF_RINGBUF_HDR_SZ + 7UL) & ~7UL;
 }
 
+static inline void ringbuf_publish(struct ringbuf *r, unsigned long pos)
+{
+	if (pos == r->pos)
+		return;
+	r->pos = pos;
+	__atomic_store_n(r->consumer_pos, pos, __ATOMIC_RELEASE);
+	/*
+	 * The kernel writes a record and then reads our position; we write our position and then
+	 * look for a record. Without a full barrier between the two on our side both could miss
+	 * each other, and we would sleep with a record unread.
+	 */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 uint64_t ringbuf_consume(struct ringbuf *r)
 {
 	const unsigned long end = __atomic_load_n(r->producer_pos, __ATOMIC_ACQUIRE);
@@ -86,16 +100,31 @@ uint64_t ringbuf_consume(struct ringbuf *r)
 	}
 	r->usual = usual;
 	r->stride = stride;
-	if (pos != r->pos) {
-		r->pos = pos;
-		__atomic_store_n(r->consumer_pos, pos, __ATOMIC_RELEASE);
-		/*
-		 * The kernel writes a record and then reads our position; we write our position
-		 * and then look for a record. Without a full barrier between the two on our side
-		 * both could miss each other, and we would sleep with a record unread.
-		 */
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	ringbuf_publish(r, pos);
+	return n;
+}
+
+uint64_t ringbuf_consume_each(struct ringbuf *r, record_fn fn, void *ctx)
+{
+	const unsigned long end = __atomic_load_n(r->producer_pos, __ATOMIC_ACQUIRE);
+	unsigned long pos = r->pos;
+	const char *record;
+	uint64_t n = 0, word;
+	uint32_t len;
+
+	while ((long)(end - pos) > 0) {
+		record = r->data + (pos & r->mask);
+		len = __atomic_load_n((const uint32_t *)record, __ATOMIC_ACQUIRE);
+		if (len & BPF_RINGBUF_BUSY_BIT)
+			break;
+		if (!(len & BPF_RINGBUF_DISCARD_BIT)) {
+			memcpy(&word, record + BPF_RINGBUF_HDR_SZ, sizeof(word));
+			fn(ctx, word);
+			n++;
+		}
+		pos += record_stride(len & ~BPF_RINGBUF_DISCARD_BIT);
 	}
+	ringbuf_publish(r, pos);
 	return n;
 }
 
@@ -129,9 +158,19 @@ void perfbuf_close(struct perfbuf *p)
 	memset(p, 0, sizeof(*p));
 }
 
-uint64_t perfbuf_consume(struct perfbuf *p)
+static inline void perfbuf_publish(struct perfbuf *p, uint64_t tail)
 {
 	struct perf_event_mmap_page *page = p->base;
+
+	if (tail == p->tail)
+		return;
+	p->tail = tail;
+	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+uint64_t perfbuf_consume(struct perfbuf *p)
+{
+	const struct perf_event_mmap_page *page = p->base;
 	const uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	const char *data = (const char *)p->base + p->page_size;
 	uint64_t tail = p->tail, stride = p->stride, usual = p->usual, n = 0, raw;
@@ -158,9 +197,34 @@ uint64_t perfbuf_consume(struct perfbuf *p)
 	}
 	p->usual = usual;
 	p->stride = stride;
-	if (tail != p->tail) {
-		p->tail = tail;
-		__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
+	perfbuf_publish(p, tail);
+	return n;
+}
+
+uint64_t perfbuf_consume_each(struct perfbuf *p, record_fn fn, void *ctx)
+{
+	const struct perf_event_mmap_page *page = p->base;
+	const uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	const char *data = (const char *)p->base + p->page_size;
+	struct perf_event_header header;
+	uint64_t tail = p->tail, n = 0, word, at;
+	size_t i;
+
+	while (tail != head) {
+		memcpy(&header, data + (tail & p->mask), sizeof(header));
+		if (!header.size)
+			break;
+		if (header.type == PERF_RECORD_SAMPLE) {
+			/* Behind the size, 32 bits: so a word may wrap in its middle. */
+			for (i = 0; i < sizeof(word); i += 4) {
+				at = tail + PERFBUF_DATA_AT + i;
+				memcpy((char *)&word + i, data + (at & p->mask), 4);
+			}
+			fn(ctx, word);
+			n++;
+		}
+		tail += header.size;
 	}
+	perfbuf_publish(p, tail);
 	return n;
 }

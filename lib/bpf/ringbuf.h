@@ -36,7 +36,16 @@ void ringbuf_unmap(struct ringbuf *r);
  */
 uint64_t ringbuf_consume(struct ringbuf *r);
 
+/* @word: the first eight bytes of a record. */
+typedef void (*record_fn)(void *ctx, uint64_t word);
+
+/* The same, with a look into each record. */
+uint64_t ringbuf_consume_each(struct ringbuf *r, record_fn fn, void *ctx);
+
 /* ---- perf buffer: one ring per CPU, fed by bpf_perf_event_output() */
+
+/* Where the record is in a PERF_RECORD_SAMPLE with PERF_SAMPLE_RAW: behind its size, 32 bits. */
+#define PERFBUF_DATA_AT (sizeof(uint64_t) + sizeof(uint32_t))
 
 struct perfbuf {
 	int fd; /* of the perf event */
@@ -59,5 +68,8 @@ void perfbuf_close(struct perfbuf *p);
 
 /* Consumes the samples that are there now; returns their number. */
 uint64_t perfbuf_consume(struct perfbuf *p);
+
+/* The same, with a look into each record. */
+uint64_t perfbuf_consume_each(struct perfbuf *p, record_fn fn, void *ctx);
 
 #endif /* LIB_BPF_RINGBUF_H */

@@ -273,6 +273,41 @@ fills() {
 	done
 }
 
+# ---- latency
+
+@test "--rb-latency: not without a consumer" {
+	refused --rb-latency '' --rb-bench-producer --rb-latency --rb-bench-producer rb-custom
+}
+
+# A record that waits for a timer takes as long; without the option nobody knows
+@test "--rb-latency: each record is timed, by each consumer and in each way to put it there" {
+	for options in '--rb-batch-cnt 1 --rb-b2b' '--rb-consume timer:400' '-p 2 --rb-use-output --rb-record-size 12'; do
+		# shellcheck disable=SC2086 # several options
+		conserve "$RB $PB" --rb-latency $options -o "$BATS_TEST_TMPDIR/r"
+	done
+	jq -se 'length == 12 and all(.[]; .figures as $f |
+		.conservation.timed == .conservation.consumed and
+		(.conservation.identities | index("consumed = timed")) and
+		$f.latency_median.mean > 0 and $f.latency_median.mean <= $f.latency_p99.mean and
+		$f.latency_p99.mean < 6e7 and
+		(if .params["rb-consume"] == "timer:400" then $f.latency_median.mean > 1e5 else true end))' \
+		"$BATS_TEST_TMPDIR/r"
+	bench -q -w0 -d1 --rb-b2b -o "$BATS_TEST_TMPDIR/off" rb-custom
+	jq -e '.figures.latency_median.mean == null and (.conservation | has("timed") | not)' "$BATS_TEST_TMPDIR/off"
+}
+
+# What a record has can be compared
+@test "--rb-latency: with -v, and for comparisons" {
+	for _ in 1 2 3; do
+		bench -q -w0 -d1 --interval 250 -v --rb-latency --rb-b2b -o "$BATS_TEST_TMPDIR/a" rb-custom
+		error_line 'bench: note: latency_median * us'
+		error_line 'bench: note: latency_p99 * us'
+	done
+	bench -C "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/a" --figure latency_p99
+	exits 0
+	grep -q us "$OUT"
+}
+
 # ---- the check is alive
 
 # A library in front of libbpf: its callback for records swallows one, or hands one on twice

@@ -280,6 +280,28 @@ static void ring_that_is_none(void **state)
 	ringbuf_unmap(&r);
 }
 
+static void see_all_ones(void *ctx, uint64_t word)
+{
+	assert_true(word == UINT64_MAX);
+	++*(int *)ctx;
+}
+
+static void ring_words_are_seen(void **state)
+{
+	struct fake_ring *f = ring_new(0);
+	int seen = 0;
+
+	ring_put(f, 8, 0);
+	ring_put(f, 100, BPF_RINGBUF_DISCARD_BIT);
+	ring_put(f, 13, 0);
+	ring_put(f, 8, BPF_RINGBUF_BUSY_BIT);
+	assert_int_equal(ringbuf_consume_each(&f->r, see_all_ones, &seen), 2);
+	assert_int_equal(seen, 2);
+	assert_int_equal(*f->consumer, 16 + 112 + 24);
+	assert_int_equal(ringbuf_consume_each(&f->r, see_all_ones, &seen), 0);
+	ring_free(f);
+}
+
 /* ---- perf buffer */
 
 struct fake_perf {
@@ -394,6 +416,37 @@ static void perf_positions_run_over(void **state)
 	perf_free(f);
 }
 
+/* The word behind the header and the size, wherever the ring ends. */
+static void see_word(void *ctx, uint64_t word)
+{
+	uint64_t *next = ctx;
+
+	assert_int_equal(word, (*next)++);
+}
+
+static void perf_words_are_seen(void **state)
+{
+	struct fake_perf *f = perf_new(0);
+	char *data = (char *)f->page + f->p.page_size;
+	uint64_t put = 1ULL << 40, seen = put, at;
+	size_t k;
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		at = f->head + PERFBUF_DATA_AT;
+		perf_put(f, PERF_RECORD_SAMPLE, 24);
+		for (k = 0; k < sizeof(put); k++)
+			data[(at + k) & (RING - 1)] = ((const char *)&put)[k];
+		put++;
+		perf_put(f, PERF_RECORD_LOST, 24);
+		perf_publish(f);
+		assert_int_equal(perfbuf_consume_each(&f->p, see_word, &seen), 1);
+		assert_int_equal(f->page->data_tail, f->head);
+	}
+	assert_int_equal(seen, put);
+	perf_free(f);
+}
+
 static const struct perf_event_attr bpf_output = {
 	.type = PERF_TYPE_SOFTWARE,
 	.size = sizeof(struct perf_event_attr),
@@ -466,6 +519,8 @@ int main(void)
 		cmocka_unit_test(perf_is_opened_and_closed),
 		cmocka_unit_test(perf_that_cannot_be_opened),
 		cmocka_unit_test(ring_empty_records),
+		cmocka_unit_test(ring_words_are_seen),
+		cmocka_unit_test(perf_words_are_seen),
 	};
 
 	/* a consumer that does not come to an end */
