@@ -3,11 +3,21 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/run/signals.h"
 #include "lib/util.h"
+
+/*
+ * The same a second time so soon is no second one: timeout(1) sends each to the process and to its
+ * group.
+ */
+#define SAME_NS (100 * 1000 * 1000)
+
+/* The one before it interrupts threads of a run: KICK_SIGNAL in state.h. */
+#define FIRST_RT_SIGNAL (SIGRTMIN + 1)
 
 /* clang-format off */
 static const struct {
@@ -21,6 +31,13 @@ static const struct {
 	{ SIGXCPU, "SIGXCPU" },
 	{ SIGUSR1, "SIGUSR1" },
 	{ SIGUSR2, "SIGUSR2" },
+	{ SIGVTALRM, "SIGVTALRM" },
+	{ SIGPROF, "SIGPROF" },
+	{ SIGIO, "SIGIO" },
+	{ SIGPWR, "SIGPWR" },
+#ifdef SIGSTKFLT
+	{ SIGSTKFLT, "SIGSTKFLT" },
+#endif
 };
 /* clang-format on */
 
@@ -30,6 +47,8 @@ static struct {
 	void (*fn)(void *ctx, int sig);
 	void *ctx;
 	int caught; /* atomic */
+	uint64_t caught_ns; /* when */
+	unsigned int continued; /* atomic */
 	pthread_t main, receiver;
 	bool started;
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -41,7 +60,17 @@ const char *signals_name(int sig)
 	for (i = 0; i < ARRAY_SIZE(stop_signals); i++)
 		if (stop_signals[i].sig == sig)
 			return stop_signals[i].name;
-	return "a signal";
+	return sig == SIGPIPE ? "SIGPIPE" : sig >= SIGRTMIN ? "a real-time signal" : "a signal";
+}
+
+unsigned int signals_continued(void)
+{
+	sigset_t pending;
+
+	sigemptyset(&pending);
+	/* It may be there already, and the thread that counts not yet have run. */
+	sigpending(&pending);
+	return __atomic_load_n(&state.continued, __ATOMIC_RELAXED) + sigismember(&pending, SIGCONT);
 }
 
 int signals_caught(void)
@@ -54,10 +83,13 @@ static void unblock_all(void)
 {
 	sigset_t set;
 	size_t i;
+	int sig;
 
 	sigemptyset(&set);
 	for (i = 0; i < ARRAY_SIZE(stop_signals); i++)
 		sigaddset(&set, stop_signals[i].sig);
+	for (sig = FIRST_RT_SIGNAL; sig <= SIGRTMAX; sig++)
+		sigaddset(&set, sig);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
@@ -86,8 +118,13 @@ static void act(int sig)
 static void handle(int sig)
 {
 	pthread_mutex_lock(&state.lock);
-	if (signals_caught())
-		die_of(sig);
+	if (signals_caught()) {
+		if (sig != signals_caught() || now_ns() - state.caught_ns > SAME_NS)
+			die_of(sig);
+		pthread_mutex_unlock(&state.lock);
+		return;
+	}
+	state.caught_ns = now_ns();
 	__atomic_store_n(&state.caught, sig, __ATOMIC_RELEASE);
 	act(sig);
 	pthread_mutex_unlock(&state.lock);
@@ -100,7 +137,9 @@ static void *receive(void *arg)
 
 	for (;;) {
 		sig = sigwaitinfo(set, NULL);
-		if (sig > 0)
+		if (sig == SIGCONT)
+			__atomic_fetch_add(&state.continued, 1, __ATOMIC_RELAXED);
+		else if (sig > 0)
 			handle(sig);
 	}
 	return NULL;
@@ -113,12 +152,29 @@ static bool is_ignored(int sig)
 	return !sigaction(sig, NULL, &action) && action.sa_handler == SIG_IGN;
 }
 
+/*
+ * Who reads what we print has gone. In the midst of a run, that is to end as at any other signal, and
+ * to be recorded; else it ends the process. In the thread that writes, at any point: without a lock.
+ */
+static void on_broken_pipe(int sig)
+{
+	if (__atomic_load_n(&state.mode, __ATOMIC_RELAXED) != CATCH || signals_caught()) {
+		signal(sig, SIG_DFL);
+		raise(sig); /* when this handler has returned */
+		return;
+	}
+	__atomic_store_n(&state.caught, sig, __ATOMIC_RELEASE);
+	pthread_kill(state.main, SIGALRM);
+}
+
 int signals_start(void)
 {
+	const struct sigaction broken_pipe = { .sa_handler = on_broken_pipe,
+					       .sa_flags = SA_RESTART };
 	static sigset_t set;
 	sigset_t blocked;
 	size_t i;
-	int err;
+	int sig, err;
 
 	sigemptyset(&set);
 	for (i = 0; i < ARRAY_SIZE(stop_signals); i++) {
@@ -128,6 +184,11 @@ int signals_start(void)
 		signal(stop_signals[i].sig, SIG_DFL);
 		sigaddset(&set, stop_signals[i].sig);
 	}
+	for (sig = FIRST_RT_SIGNAL; sig <= SIGRTMAX; sig++)
+		sigaddset(&set, sig);
+	sigaddset(&set, SIGCONT);
+	if (!is_ignored(SIGPIPE))
+		sigaction(SIGPIPE, &broken_pipe, NULL);
 	blocked = set;
 	sigaddset(&blocked, SIGALRM);
 	pthread_sigmask(SIG_BLOCK, &blocked, NULL);
@@ -140,7 +201,7 @@ int signals_start(void)
 static void set_mode(int mode, void (*fn)(void *ctx, int sig), void *ctx)
 {
 	pthread_mutex_lock(&state.lock);
-	state.mode = mode;
+	__atomic_store_n(&state.mode, mode, __ATOMIC_RELAXED);
 	state.fn = fn;
 	state.ctx = ctx;
 	/* One that was caught just now, before the mode changed. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The one place that receives signals which say stop: SIGINT, SIGTERM, SIGHUP (unless it was
- * ignored when the process began, as nohup has it), SIGQUIT, SIGXCPU, SIGUSR1 and SIGUSR2. All
- * threads have them blocked, and a thread of this file waits for them as long as the process lives:
- * the main one may be in a system call that cannot be interrupted, such as the load of a program.
+ * The one place that receives signals which say stop: all that would end the process and that come
+ * from outside. That is SIGINT, SIGTERM, SIGHUP (unless it was ignored when the process began, as
+ * nohup has it) and so on, and the real-time ones. All threads have them blocked, and a thread of
+ * this file waits for them as long as the process lives: the main one may be in a system call that
+ * cannot be interrupted, such as the load of a program. SIGPIPE comes to the thread that writes.
  */
 #ifndef LIB_RUN_SIGNALS_H
 #define LIB_RUN_SIGNALS_H
@@ -40,6 +41,9 @@ int signals_caught(void);
 
 /* Forgets it, for a main thread that goes on after it. */
 void signals_forget(void);
+
+/* How often the process has been stopped and continued so far (SIGCONT). */
+unsigned int signals_continued(void);
 
 /* "SIGINT" */
 const char *signals_name(int sig);

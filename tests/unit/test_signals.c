@@ -15,7 +15,8 @@
 			exit(__LINE__ % 90 + 1); \
 	} while (0)
 
-static const int stop_signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGUSR1, SIGUSR2 };
+static const int stop_signals[] = { SIGINT,  SIGTERM, SIGHUP,	 SIGQUIT, SIGXCPU, SIGUSR1,
+				    SIGUSR2, SIGPROF, SIGVTALRM, SIGIO,	  SIGPWR };
 
 /* Longer than it takes until a signal is taken note of, were it not ignored or blocked. */
 static void let_it_come(void)
@@ -348,6 +349,7 @@ static int impatient_producer(struct bench_thread *t)
 {
 	while (!bench_stopping(t))
 		sched_yield();
+	sleep_ms(300); /* at once it would be the same */
 	kill(getpid(), SIGINT);
 	wait_for_the_end();
 	return 0;
