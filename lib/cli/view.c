@@ -287,6 +287,9 @@ static void warn_of_disturbances(const struct bench_config *cfg, const struct be
 	if (res->paused_ns)
 		warning("the process did not run for %.1f s (stopped by a signal, or a paused guest): that time does not count",
 			res->paused_ns / 1e9);
+	if (res->stops > 1)
+		warning("the process was stopped and continued %u times (cpulimit?): use a CPU quota or fewer threads",
+			res->stops);
 	if (res->stats_by_others)
 		warning("BPF statistics are on (sysctl kernel.bpf_stats_enabled, or another program): they slow programs down");
 	if (res->strayed_tid)

@@ -207,6 +207,7 @@ static struct run_state *state_new(const struct bench_job *job, const struct ben
 	run_init(&state->run, job, watch);
 	state->res = res;
 	state->watch = watch;
+	state->stats_probe_fd = -1;
 	pthread_mutex_init(&state->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -219,6 +220,8 @@ static void state_free(struct run_state *state)
 {
 	noise_reading_free(&state->noise_start);
 	free(state->workers);
+	if (state->stats_probe_fd >= 0)
+		close(state->stats_probe_fd);
 	pthread_cond_destroy(&state->changed);
 	pthread_mutex_destroy(&state->lock);
 	free(state);
@@ -241,7 +244,9 @@ int bench_run(const struct bench_job *job, const struct bench_watch *watch,
 		return bench_failed(err, ENOMEM, "cannot start");
 	canary_measure(&res->before);
 	if (!bench->no_bpf)
-		res->stats_by_others = bench_stats_are_on();
+		state->stats_probe_fd = bench_stats_probe();
+	if (state->stats_probe_fd >= 0)
+		res->stats_by_others = bench_stats_count(state->stats_probe_fd);
 	if (job->cfg->verify) {
 		/* Before any program of ours can run: from then on the kernel counts. */
 		stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);

@@ -278,7 +278,7 @@ json_t *bench_record_make(const struct bench_job *job, const struct bench_family
 {
 	const char *status = failed	    ? "failed" :
 			     res->signal    ? "interrupted" :
-			     res->paused_ns ? "paused" :
+			     res->paused_ns || res->stops ? "paused" :
 					      "ok";
 	const struct report *report = job->bench->report;
 	struct all_stats all = {};

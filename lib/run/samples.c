@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 
 #include "lib/run/marks.h"
+#include "lib/run/services.h"
 #include "lib/run/signals.h"
 #include "lib/run/state.h"
 #include "lib/stats.h"
@@ -59,6 +61,15 @@ static void look_for_strays(struct run_state *state)
 			res->strayed_cpu = w->t.cpu;
 		}
 	}
+}
+
+/* Another program may switch them on in the midst of a run. */
+static void look_for_stats(struct run_state *state)
+{
+	/* With --verify it is us. */
+	if (state->stats_probe_fd >= 0 && !state->run.cfg->verify &&
+	    bench_stats_count(state->stats_probe_fd))
+		state->res->stats_by_others = true;
 }
 
 static int add_sample(struct run_state *state, const struct sample *s)
@@ -190,6 +201,8 @@ struct sampler {
 	uint64_t busy_ns, total_ns; /* of all samples: its CPU time, and their length */
 	uint64_t measured_ns;
 	uint64_t strays_looked_ns;
+	uint64_t suspended_ns; /* the machine, ever */
+	unsigned int continued; /* see signals_continued() */
 	struct values before;
 };
 
@@ -201,24 +214,56 @@ static uint64_t process_cpu_ns(void)
 	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
 }
 
+/* Time that the machine was suspended, which CLOCK_MONOTONIC leaves out. */
+static uint64_t suspended_ns(void)
+{
+	uint64_t before = now_ns();
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return ts.tv_sec * NS_PER_S + ts.tv_nsec - before;
+}
+
 /* Later than this is no jitter. */
 #define LATE_NS (NS_PER_S / 2)
 
 /*
- * Did the clock go on while the process did not? It was stopped by a signal, or the machine is a
- * guest that was. A sampling thread that outranks all others is never late otherwise; one that does
- * not may have waited for its turn, but then the others have used the CPUs.
+ * Did the clock go on while the process did not? It was frozen, or the machine is a guest that was.
+ * A sample may be late for other reasons: the sampling thread waited for its turn, or for whoever
+ * reads what it prints. But then the other threads have used the CPUs as before; else they did so
+ * for no longer than an interval, since at its end a tick was pending.
  */
 static bool was_paused(const struct run_state *state, const struct sampler *sampler, uint64_t dt_ns,
 		       uint64_t busy_ns)
 {
 	const uint64_t interval_ns = state->run.cfg->interval_ms * NS_PER_MS;
+	double usual;
 
-	if (dt_ns < 2 * interval_ns + LATE_NS)
+	if (dt_ns < interval_ns + LATE_NS)
 		return false;
-	if (state->outranking || !sampler->total_ns)
+	if (!sampler->total_ns)
+		return dt_ns >= 2 * interval_ns + LATE_NS;
+	usual = (double)sampler->busy_ns / sampler->total_ns;
+	return (double)busy_ns / dt_ns < usual * (1 + (double)interval_ns / dt_ns) / 2;
+}
+
+/* Does the sample hold a time in which a signal had stopped the process, or the machine slept? */
+static bool was_stopped(struct run_state *state, struct sampler *sampler)
+{
+	const uint64_t duration_ns = state->run.cfg->duration_s * NS_PER_S;
+	unsigned int continued = signals_continued() - sampler->continued;
+	uint64_t suspended = suspended_ns() - sampler->suspended_ns;
+	struct bench_result *res = state->res;
+
+	sampler->continued += continued;
+	sampler->suspended_ns += suspended;
+	res->stops += continued;
+	if (suspended > LATE_NS && suspended < INT64_MAX) {
+		res->paused_ns += suspended;
 		return true;
-	return (double)busy_ns / dt_ns < 0.5 * sampler->busy_ns / sampler->total_ns;
+	}
+	/* Who is stopped many times per second, as cpulimit does it, has no others. */
+	return continued && res->paused_ns < duration_ns;
 }
 
 /* Reads the counts. Returns 0, or -errno after bench_failed(). */
@@ -241,7 +286,8 @@ static int take_sample(struct run_state *state, struct sampler *sampler)
 	err = take_batches(state, &s, sampler->prev_ns >= sampler->warmup_end_ns);
 	if (err)
 		return err;
-	paused = was_paused(state, sampler, s.dt_ns, cpu - sampler->cpu_ns);
+	paused = was_stopped(state, sampler) ||
+		 was_paused(state, sampler, s.dt_ns, cpu - sampler->cpu_ns);
 	if (paused) {
 		res->paused_ns += s.dt_ns;
 		batches_free(&s.batches);
@@ -271,6 +317,7 @@ static int take_sample(struct run_state *state, struct sampler *sampler)
 	/* A system call per thread: not for each of a thousand samples per second. */
 	if (now - sampler->strays_looked_ns >= NS_PER_S) {
 		look_for_strays(state);
+		look_for_stats(state);
 		sampler->strays_looked_ns = now;
 	}
 	if (!paused && state->watch->sampled)
@@ -308,6 +355,8 @@ int samples_take(struct run_state *state)
 	threads_wait_until_all_work(state);
 	sampler.start_ns = sampler.prev_ns = now_ns();
 	sampler.cpu_ns = process_cpu_ns();
+	sampler.continued = signals_continued();
+	sampler.suspended_ns = suspended_ns();
 	sampler.warmup_end_ns = sampler.start_ns + cfg->warmup_s * NS_PER_S;
 	run->bench->measure(run, &sampler.before);
 	if (!cfg->warmup_s) {

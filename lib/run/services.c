@@ -554,21 +554,38 @@ bool bench_jit_is_off(void)
 	return !jited;
 }
 
-bool bench_stats_are_on(void)
+int bench_stats_probe(void)
+{
+	return bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, "GPL", return_0,
+			     ARRAY_SIZE(return_0), NULL);
+}
+
+static uint64_t run_count(int fd)
 {
 	struct bpf_prog_info info = {};
 	__u32 size = sizeof(info);
-	int fd;
 
-	fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, "GPL", return_0,
-			   ARRAY_SIZE(return_0), NULL);
+	return bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.run_cnt;
+}
+
+bool bench_stats_count(int probe_fd)
+{
+	uint64_t before = run_count(probe_fd);
+
+	/* The sysctl says nothing of BPF_ENABLE_STATS, which another program may hold. */
+	return !bench_prog_run(probe_fd, NULL) && run_count(probe_fd) > before;
+}
+
+bool bench_stats_are_on(void)
+{
+	int fd = bench_stats_probe();
+	bool on;
+
 	if (fd < 0)
 		return false;
-	/* The sysctl says nothing of BPF_ENABLE_STATS, which another program may hold. */
-	if (bench_prog_run(fd, NULL) || bpf_obj_get_info_by_fd(fd, &info, &size))
-		info.run_cnt = 0;
+	on = bench_stats_count(fd);
 	close(fd);
-	return info.run_cnt > 0;
+	return on;
 }
 
 pid_t bench_tgid(void)

@@ -165,6 +165,13 @@ bool bench_jit_is_off(void);
  */
 bool bench_stats_are_on(void);
 
+/*
+ * The same again and again, with no load of a program each time: a program for it, to be closed, or
+ * -errno; and the answer now.
+ */
+int bench_stats_probe(void);
+bool bench_stats_count(int probe_fd);
+
 /* Our thread group id as BPF programs see it: in a pid namespace not the same as getpid(). */
 pid_t bench_tgid(void);
 

@@ -30,6 +30,7 @@ struct run_state {
 	struct sigaction old_kick; /* what the caller does at KICK_SIGNAL */
 	size_t nr_working; /* threads that have come through; atomic */
 	int gate; /* enum gate, a futex: where new threads wait */
+	int stats_probe_fd; /* see bench_stats_probe(); -1: not asked */
 	bool stuck; /* a thread does not stop */
 	bool outranking; /* the sampling thread is a real-time one */
 
