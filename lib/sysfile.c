@@ -7,17 +7,44 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 
 #include "lib/num.h"
+#include "lib/util.h"
 
 #define BLANKS " \t\r\n"
+
+/*
+ * Containers (lxcfs) put files of their own in the place of the kernel's, which tell of what they
+ * may use and not of what there is: then it is better to know nothing.
+ */
+static bool is_made_up(const char *path, FILE *f)
+{
+	static const struct {
+		const char *path;
+		long magic;
+	} genuine[] = {
+		{ "/sys/devices/", SYSFS_MAGIC },
+		{ "/proc/stat", PROC_SUPER_MAGIC },
+	};
+	struct statfs fs;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(genuine); i++)
+		if (!strncmp(path, genuine[i].path, strlen(genuine[i].path)))
+			return !fstatfs(fileno(f), &fs) && fs.f_type != genuine[i].magic;
+	return false;
+}
 
 static FILE *open_below(const char *root, const char *fmt, va_list ap)
 {
 	char path[PATH_MAX];
 	int len, more;
+	FILE *f;
 
 	len = snprintf(path, sizeof(path), "%s", root);
 	more = len < (int)sizeof(path) ? vsnprintf(path + len, sizeof(path) - len, fmt, ap) : 0;
@@ -25,7 +52,13 @@ static FILE *open_below(const char *root, const char *fmt, va_list ap)
 		errno = ENAMETOOLONG;
 		return NULL;
 	}
-	return fopen(path, "re");
+	f = fopen(path, "re");
+	if (f && !*root && is_made_up(path, f)) {
+		fclose(f);
+		f = NULL;
+		errno = ENOENT;
+	}
+	return f;
 }
 
 FILE *sysfile_open(const char *root, const char *fmt, ...)

@@ -355,16 +355,36 @@ static void write_file(char *path, const char *text)
 
 static void online_from_sysfs(void **state)
 {
-	char path[] = "/tmp/test_cpuset.XXXXXX";
+	char root[] = "/tmp/test_cpuset.XXXXXX", command[256];
 	struct cpuset set;
 	int err;
 
-	write_file(path, "0,2-4,1500\n");
-	fake_online = path;
-	err = cpuset_online(&set);
-	unlink(path);
+	assert_non_null(mkdtemp(root));
+	snprintf(command, sizeof(command),
+		 "cd %s && mkdir -p ./%s && rmdir ./%s && echo 0,2-4,1500 >./%s", root, ONLINE_PATH,
+		 ONLINE_PATH, ONLINE_PATH);
+	assert_int_equal(system(command), 0);
+	err = cpuset_online_at(root, &set);
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	assert_int_equal(system(command), 0);
 	assert_int_equal(err, 0);
 	assert_set(&set, CPUS(0, 2, 3, 4, 1500));
+	cpuset_free(&set);
+}
+
+/* A file of a container in the place of the kernel's */
+static void online_made_up(void **state)
+{
+	char path[] = "/tmp/test_cpuset.XXXXXX";
+	struct cpuset set;
+
+	fake_nr_cpus = 5;
+	fake_first_allowed = 3;
+	write_file(path, "0,2-4,1500\n");
+	fake_online = path;
+	assert_int_equal(cpuset_online(&set), 0);
+	unlink(path);
+	assert_set(&set, CPUS(3, 4));
 	cpuset_free(&set);
 }
 
@@ -411,6 +431,7 @@ int main(void)
 		cmocka_unit_test_teardown(allowed_gives_up, reset_fakes),
 		cmocka_unit_test(online_on_this_machine),
 		cmocka_unit_test_teardown(online_from_sysfs, reset_fakes),
+		cmocka_unit_test_teardown(online_made_up, reset_fakes),
 		cmocka_unit_test_teardown(online_without_sysfs, reset_fakes),
 	};
 
