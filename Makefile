@@ -11,6 +11,9 @@ VERSION := 0.1
 comma := ,
 
 O ?= build
+ifneq ($(words $(O)),1)
+$(error O=$(O): make cannot have blanks in the names of files that it builds: choose another folder)
+endif
 V ?= 0
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -93,9 +96,12 @@ BPF_ARCH := $(shell echo '$(firstword $(subst -, ,$(TRIPLET)))' | sed -e 's/x86_
 	      -e 's/i.86/x86/' -e 's/aarch64/arm64/' -e 's/arm.*/arm/;s/^arm$$/arm/' -e 's/s390x/s390/' \
 	      -e 's/powerpc64.*/powerpc/' -e 's/riscv64.*/riscv/' -e 's/loongarch64/loongarch/')
 BPF_TARGET ?= bpf
+# What distributions make clang do of itself, and BPF has not, or would pay for.
+BPF_PLAIN := -fno-stack-protector -fcf-protection=none -U_FORTIFY_SOURCE \
+	     -ftrivial-auto-var-init=uninitialized
 BPF_CFLAGS ?= -O2
 ALL_BPF_CFLAGS = -target $(BPF_TARGET) -mcpu=v3 -g $(BPF_CFLAGS) -Wall -Wextra -Wno-unused-parameter \
-		 $(if $(filter 1,$(WERROR)),-Werror) -D__TARGET_ARCH_$(BPF_ARCH) -Iprogs \
+		 $(BPF_PLAIN) $(if $(filter 1,$(WERROR)),-Werror) -D__TARGET_ARCH_$(BPF_ARCH) -Iprogs \
 		 $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH)) \
 		 $(shell $(PKG_CONFIG) --cflags libbpf)
 
@@ -147,6 +153,9 @@ $(B)/bpf-flags: force
 .PHONY: need-tools
 need-tools:
 	@command -v $(CC) >/dev/null || { echo "no C compiler '$(CC)': scripts/install-deps.sh" >&2; exit 1; }
+	@echo __SIZEOF_LONG__ | $(CC) $(CFLAGS) -E -P -x c - 2>/dev/null | grep -q 8 || { \
+		echo "'$(CC)' compiles for 32 bits: bench and the kernel share 64-bit positions and counters as longs: requires a 64-bit compiler" >&2; \
+		exit 1; }
 	@command -v $(CLANG) >/dev/null || { echo "no '$(CLANG)': scripts/install-deps.sh" >&2; exit 1; }
 	@[ -n "$(BPFTOOL)" ] || { echo "no bpftool: scripts/install-deps.sh" >&2; exit 1; }
 	@$(PKG_CONFIG) --exists 'libbpf >= 1.0' $(PKGS) || { \
@@ -233,7 +242,7 @@ SLOW_TESTS := $(FUZZ_SRCS) tests/contract.bats $(SLOW_BATS)
 TESTS ?= $(UNIT_SRCS) $(BATS)
 .PHONY: check
 check: $(BIN) units
-	$(Q)BUILD=$(B) BENCH=$(BIN) SANITIZED=$(SANITIZED) tests/run $(TESTS)
+	$(Q)BUILD='$(B)' BENCH='$(BIN)' SANITIZED=$(SANITIZED) tests/run $(TESTS)
 
 # All that run the program itself; not those of the build, of scripts and of texts. check-all takes
 # a sample of them.
@@ -299,7 +308,7 @@ bench-self: $(BIN) $(B)/tests/bench_self
 .PHONY: claims
 claims: test-deps
 	$(Q)$(MAKE) $(BIN)
-	$(Q)BENCH=$(abspath $(BIN)) scripts/claims.sh $(CLAIMS)
+	$(Q)BENCH='$(abspath $(BIN))' scripts/claims.sh $(CLAIMS)
 
 # ---- the guest: every benchmark on another kernel, in a virtual machine
 
@@ -324,7 +333,7 @@ vmtest: vm-deps
 
 .PHONY: vmtest-arm64
 vmtest-arm64:
-	$(Q)scripts/cross-build.sh -o $(O)/arm64 all $(abspath $(O)/arm64)/static/tests/confine
+	$(Q)scripts/cross-build.sh -o $(O)/arm64 all '$(abspath $(O)/arm64)/static/tests/confine'
 	$(Q)$(VM_RUN) --arch arm64 \
 		--bench $(O)/arm64/bench-static --add $(O)/arm64/static/tests/confine --timeout 1800 --out $(O)/vmtest-arm64 $(VMTEST_ARGS)
 
@@ -332,7 +341,7 @@ vmtest-arm64:
 .PHONY: check-insns
 check-insns: vm-deps
 	$(Q)$(MAKE) STATIC=1 all $(O)/static/tests/jited
-	$(Q)VM_BENCH=$(abspath $(VM_BENCH)) VM_JITED=$(abspath $(O))/static/tests/jited \
+	$(Q)VM_BENCH='$(abspath $(VM_BENCH))' VM_JITED='$(abspath $(O))/static/tests/jited' \
 		BENCH=$(VM_BENCH) TEST_TIMEOUT=1800 tests/run --verbose tests/vm/insns.bats
 
 # docs/costs.md: KERNEL[,ARGUMENTS] of each column, KERNEL as vmtest.sh --kernel takes it. One that
@@ -342,7 +351,7 @@ COSTS_KERNELS ?= linux-image-amd64 linux-image-amd64,mitigations=off linux-image
 costs: vm-deps
 	$(Q)$(MAKE) $(BIN)
 	$(Q)$(MAKE) STATIC=1
-	$(Q)BENCH=$(abspath $(BIN)) scripts/costs.sh -o $(O)/costs --bench $(VM_BENCH) --update docs/costs.md $(COSTS_KERNELS)
+	$(Q)BENCH='$(abspath $(BIN))' scripts/costs.sh -o $(O)/costs --bench $(VM_BENCH) --update docs/costs.md $(COSTS_KERNELS)
 
 # Another kernel: KERNEL is as vmtest.sh --kernel takes it. What came of it stays, for the matrix.
 .PHONY: vmtest-kernel
@@ -358,7 +367,7 @@ vmtest-kernel: vm-deps
 matrix_arm64 := $(wildcard $(O)/vmtest-arm64/results.tsv)
 .PHONY: matrix
 matrix: $(BIN)
-	$(Q)PATH=$(abspath $(dir $(BIN))):$$PATH RESULTS=$(O)/here.tsv tests/guest/suite benchmarks
+	$(Q)PATH='$(abspath $(dir $(BIN)))':$$PATH RESULTS=$(O)/here.tsv tests/guest/suite benchmarks
 	$(Q)scripts/matrix.sh --update docs/kernels.md \
 		"$$(uname -r | cut -d. -f1,2), $$(uname -m | tr _ -) (test machine)=$(O)/here.tsv" \
 		'6.1, x86-64 (Debian 12)=$(O)/vmtest/results.tsv' \
@@ -373,7 +382,7 @@ BATS_FILES = $(BATS) $(SLOW_BATS) $(sort $(wildcard tests/*.bash tests/vm/*.bats
 # What the tables in the program say, in the documents
 .PHONY: docs
 docs: $(BIN)
-	$(Q)BENCH=$(abspath $(BIN)) scripts/docs.sh
+	$(Q)BENCH='$(abspath $(BIN))' scripts/docs.sh
 
 .PHONY: check-format
 check-format:
