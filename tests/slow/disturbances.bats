@@ -3,6 +3,7 @@
 #
 # What falsifies a figure is reported and recorded: each input here gave a wrong one without a word.
 # shellcheck disable=SC2154 # bats and helpers set the variables
+# shellcheck disable=SC2030,SC2031 # each test is a subshell
 
 bats_require_minimum_version 1.5.0
 
@@ -24,7 +25,10 @@ recorded() {
 	[[ $(sysctl -n kernel.bpf_stats_enabled) == 0 ]] || skip 'they are on already'
 	bench -q -w0 -d1 -o r trig-kernel-count
 	exits 0
-	no_error_line '*BPF statistics*'
+	if grep 'BPF statistics' "$ERR"; then
+		recorded '.env.bpf_stats == "on"'
+		skip 'another program has them on'
+	fi
 	recorded '.env.bpf_stats == "off"'
 	rm r
 	# By BPF_ENABLE_STATS, which leaves the sysctl at 0
@@ -36,6 +40,16 @@ recorded() {
 	wait "$other" || true
 	exits 0
 	error_line 'bench: warning: BPF statistics are on *'
+	recorded '.env.bpf_stats == "on"'
+}
+
+@test "BPF statistics that are switched on in the midst of a run" {
+	[[ $(sysctl -n kernel.bpf_stats_enabled) == 0 ]] || skip 'they are on already'
+	start -w0 -d6 --interval 500 -o r trig-kernel-count
+	await 'Iter   1'
+	timeout -s KILL 60 "$BENCH" -q -w0 -d2 --verify trig-kernel-count >/dev/null 2>&1
+	finish
+	exits 0
 	recorded '.env.bpf_stats == "on"'
 }
 
@@ -75,6 +89,48 @@ recorded() {
 		([.samples[].dt_ns] | add > 2.5e9 and max < 2.5e9)'
 }
 
+# No tick of the timer comes late: its samples are as long as others
+@test "a process that was stopped for less than an interval" {
+	start -w0 -d2 -o r count-local
+	await 'Iter   0'
+	kill -STOP "$pid"
+	sleep 0.3
+	kill -CONT "$pid"
+	finish
+	exits 0
+	recorded '.status == "paused" and .noise.paused_s > 0.3 and ([.samples[].dt_ns] | add > 1.5e9)'
+}
+
+@test "a process that is stopped again and again, as by cpulimit" {
+	start -q -w0 -d1 --interval 100 -o r count-local
+	while kill -STOP "$pid" 2>/dev/null; do
+		sleep 0.05
+		kill -CONT "$pid"
+		sleep 0.05
+	done
+	finish
+	exits 0
+	error_line 'bench: warning: the process was stopped and continued *'
+	recorded '.status == "paused"'
+}
+
+# That it is late is no pause: its threads went on
+@test "output that nobody reads for a while" {
+	mkfifo pipe
+	exec {reader}<>pipe
+	# Until the pipe is full
+	dd if=/dev/zero of=pipe bs=4096 count=15 status=none
+	"$BENCH" -w0 -d2 --interval 10 -o r count-local >pipe 2>err 3>&- 4>&- &
+	pid=$!
+	sleep 5
+	cat <pipe >/dev/null 3>&- 4>&- &
+	cat=$!
+	wait "$pid"
+	kill "$cat"
+	exec {reader}>&-
+	recorded '.status == "ok"'
+}
+
 @test "CPUs that the mask leaves out, and those that the kernel refuses" {
 	(($(nproc --all) > 1)) || skip 'one CPU'
 	bench_by taskset -c 0 -- -q -w0 -d1 --prod-affinity 1 -o r count-local
@@ -93,6 +149,15 @@ recorded() {
 		exits 0
 		recorded '.conservation.consumed > 0 and .conservation.ok'
 	done
+}
+
+# What programs wrote for each CPU has to fit, whatever /sys says
+@test "a made-up list of possible CPUs" {
+	(($(nproc --all) > 1)) || skip 'one CPU'
+	echo 0 >possible
+	bench_by unshare -m sh -c 'mount --bind possible /sys/devices/system/cpu/possible; exec taskset -c 1 "$@"' \
+		sh -- -q -w0 -d1 crypto-encrypt
+	((status == 4)) || exits 0
 }
 
 @test "nothing delivered" {
@@ -129,6 +194,58 @@ recorded() {
 		wc -c <small/r >size' "$BENCH" || true
 	[ "$(<status)" = 1 ]
 	[ "$(<size)" = 0 ]
+}
+
+@test "each signal that would end it: the summary, the record, and 128 + number" {
+	local name
+	for name in QUIT XCPU USR1 USR2 VTALRM PROF IO PWR RTMIN+3; do
+		rm -f r
+		start -w0 -d60 --interval 200 -o r count-local
+		await 'Iter   0'
+		kill -s "$name" "$pid"
+		finish
+		exits $((128 + $(kill -l "$name")))
+		grep -q '^Summary: ' "$OUT"
+		recorded '.status == "interrupted"'
+	done
+}
+
+# It sends the signal to the process and to its group
+@test "timeout(1): one signal, not two" {
+	for name in INT TERM RTMIN+3; do
+		rm -f r
+		status=0
+		timeout -s "$name" 3 "$BENCH" -w0 -d60 --interval 200 -o r count-local >out 2>err || status=$?
+		exits 124
+		grep -q '^Summary: ' out
+		recorded '.status == "interrupted"'
+	done
+}
+
+@test "who reads the output goes away: what was measured is recorded" {
+	mkfifo pipe
+	env --default-signal=PIPE "$BENCH" -w0 -d60 --interval 100 -o r count-local >pipe 2>err 3>&- 4>&- &
+	pid=$!
+	head -n4 <pipe >/dev/null
+	status=0
+	wait "$pid" || status=$?
+	exits 141
+	recorded '.status == "interrupted" and (.samples | length >= 2)'
+}
+
+@test "SIGKILL in a later run loses that one alone" {
+	start -w0 -d1 -r 100 -o r count-local
+	until (($(grep -sc . r || true) >= 2)); do
+		sleep 0.1
+	done
+	kill -KILL "$pid"
+	finish
+	exits 137
+	jq -se 'length >= 2 and all(.[]; .status == "ok")' r
+	bench -q -w0 -d1 -o r count-local
+	exits 0
+	bench -C r r
+	exits 0
 }
 
 @test "a lost ssh session: the summary, the record, and 129; nohup stays nohup" {
