@@ -30,7 +30,8 @@ Without COMMAND-B the same command runs on both sides, under two settings.
       --markdown          print the comparison as Markdown
       --csv               print the comparison as CSV
       --fail-on-slower PCT
-                          exit 1 if B is slower by more than PCT %
+                          exit 1 if B is slower by more than PCT %, and 125, as
+                          bench does, if that cannot be judged
       --bench FILE        the program that compares (default ./bench)
   -h, --help              print this text
 
@@ -52,8 +53,9 @@ Examples:
   scripts/ab.sh -r 6 './benchs/run_bench_rename.sh -q'
 
 Ctrl-C ends it: settings are restored, the runs so far are compared, and the
-records stay. Exit status: 0 done; 1 a run failed, or --fail-on-slower; 4 this
-kernel cannot run it; 64 usage; 130 or 143 interrupted.
+records stay. Exit status: 0 done; 1 a run failed, or --fail-on-slower, with which
+failed runs are 125; 4 this kernel cannot run it (125); 64 usage; 130 or 143
+interrupted.
 END
 }
 
@@ -104,6 +106,9 @@ for file in "$file_a" "$file_b"; do
 	[[ -z $(tail -c1 -- "$file") ]] || usage_error "$file: the last line is unfinished"
 done
 scratch
+# For git bisect run, 1 is "slower" and nothing else
+run_failed=1
+[[ -z $slower ]] || run_failed=125
 
 # ---- settings, restored at the end
 
@@ -140,11 +145,12 @@ prepare() {
 	if [[ -n $sysctl ]]; then
 		[[ $1 == a ]] && value=${value%%,*} || value=${value#*,}
 		setting="${sysctl%%=*}=$value"
-		set_sysctl "$value" || die "cannot set $setting"
+		set_sysctl "$value" || die "cannot set $setting" "$run_failed"
 	fi
 	if [[ -n $before ]]; then
 		setting+=${setting:+; }$before
-		run_child bash -c "$before" >&2 || ((interrupted)) || die "--before-$1 failed: $before"
+		run_child bash -c "$before" >&2 || ((interrupted)) ||
+			die "--before-$1 failed: $before" "$run_failed"
 	fi
 }
 
@@ -189,7 +195,7 @@ run_side() {
 	collect "$side" "$2" "$records"
 	((!interrupted)) || return 0
 	if ((!status)); then
-		((collected)) || die "this command wrote no record: $command"
+		((collected)) || die "this command wrote no record: $command" "$run_failed"
 		good[$side]=$((good[$side] + 1))
 		# Of a sweep it is enough that it came to its end
 		summary=$(tail -n1 "$scratch_dir/out")
@@ -202,7 +208,10 @@ run_side() {
 	sed 's/^/  | /' "$scratch_dir/err" >&2
 	failed[$side]=$((failed[$side] + 1))
 	# A side's first run failed: so will the others
-	((good[$side])) || exit "$status"
+	((good[$side])) || {
+		[[ -z $slower ]] || ((status != 1 && status != 4)) || status=125
+		exit "$status"
+	}
 }
 
 for ((i = 0; i < runs && !interrupted; i++)); do
@@ -244,5 +253,6 @@ else
 fi
 ((!interrupted)) || exit "$interrupted"
 if ((failed[a] + failed[b])); then
-	die "failed runs: ${failed[a]} of A, ${failed[b]} of B; they are not in the comparison"
+	die "failed runs: ${failed[a]} of A, ${failed[b]} of B; they are not in the comparison" \
+		"$run_failed"
 fi

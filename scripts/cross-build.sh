@@ -5,6 +5,8 @@
 # compiler and Debian's arm64 libraries, which are unpacked into the cache and not
 # installed: the -dev packages of two architectures do not always go together.
 set -euo pipefail
+# shellcheck source=scripts/clean-env.sh
+. "$(dirname "${BASH_SOURCE[0]}")/clean-env.sh"
 
 usage() {
 	cat <<'USAGE'

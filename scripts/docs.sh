@@ -3,6 +3,8 @@
 #
 # What the tables of options, benchmarks and figures say, put into the documents.
 set -euo pipefail
+# shellcheck source=scripts/clean-env.sh
+. "$(dirname "${BASH_SOURCE[0]}")/clean-env.sh"
 
 usage() {
 	cat <<'USAGE'

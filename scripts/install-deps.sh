@@ -3,6 +3,8 @@
 #
 # Install the packages that building, running and testing bench require.
 set -euo pipefail
+# shellcheck source=scripts/clean-env.sh
+. "$(dirname "${BASH_SOURCE[0]}")/clean-env.sh"
 
 usage() {
 	cat <<'USAGE'

@@ -3,7 +3,10 @@
 #
 # What the scripts share, the sweeps in benchs/ included; to be sourced. Requires bash 4.4.
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=scripts/clean-env.sh
+. "$(dirname "${BASH_SOURCE[0]}")/clean-env.sh"
+
+top=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 prog=$(basename "$0" .sh)
 
 say() {

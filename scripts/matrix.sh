@@ -3,6 +3,8 @@
 #
 # What runs where: a Markdown table made from the results of the guest suite.
 set -euo pipefail
+# shellcheck source=scripts/clean-env.sh
+. "$(dirname "${BASH_SOURCE[0]}")/clean-env.sh"
 
 usage() {
 	cat <<'USAGE'

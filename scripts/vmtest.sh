@@ -4,6 +4,8 @@
 # Boot a kernel in a virtual machine, run bench or its test suite there, bring
 # back what came of it.
 set -euo pipefail
+# shellcheck source=scripts/clean-env.sh
+. "$(dirname "${BASH_SOURCE[0]}")/clean-env.sh"
 
 usage() {
 	cat <<'USAGE'

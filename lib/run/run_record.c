@@ -276,10 +276,10 @@ static json_t *make_conservation(const struct bench_result *res)
 json_t *bench_record_make(const struct bench_job *job, const struct bench_family *family,
 			  const struct bench_result *res, bool failed, char *const *argv)
 {
-	const char *status = failed	    ? "failed" :
-			     res->signal    ? "interrupted" :
+	const char *status = failed			  ? "failed" :
+			     res->signal		  ? "interrupted" :
 			     res->paused_ns || res->stops ? "paused" :
-					      "ok";
+							    "ok";
 	const struct report *report = job->bench->report;
 	struct all_stats all = {};
 
