@@ -38,14 +38,12 @@ SYSCALL_PROGS(put_batch)
 
 static __always_inline int put_stamped(void *ctx)
 {
-	__u64 submitted = 0;
-	void *record;
+	__u64 *record = stamped_payload(), submitted = 0;
 	__u32 i;
 
-	for (i = 0; i < batch_cnt; i++) {
-		record = stamped_payload();
-		if (record &&
-		    !bpf_perf_event_output(ctx, &perfbuf, BPF_F_CURRENT_CPU, record, record_size))
+	for (i = 0; record && i < batch_cnt; i++) {
+		*record = bpf_ktime_get_ns();
+		if (!bpf_perf_event_output(ctx, &perfbuf, BPF_F_CURRENT_CPU, record, record_size))
 			submitted++;
 	}
 	slot_add(SLOT_ATTEMPTS, batch_cnt);

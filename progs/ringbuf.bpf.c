@@ -71,34 +71,41 @@ SYSCALL_PROGS(put_batch)
 
 /* ---- the same, with records that begin with the time of their submit */
 
-static __always_inline long output_stamped(__u64 own)
+static __always_inline __u64 output_stamped(void)
 {
-	void *record = stamped_payload();
+	const __u64 own = (record_size + RB_HEADER_SIZE + 7) & ~7ULL;
+	__u64 *record = stamped_payload(), submitted = 0;
+	__u32 i;
 
-	return record ? bpf_ringbuf_output(&ringbuf, record, record_size, wakeup_flags(own)) : -1;
+	for (i = 0; record && i < batch_cnt; i++) {
+		*record = bpf_ktime_get_ns();
+		if (!bpf_ringbuf_output(&ringbuf, record, record_size, wakeup_flags(own)))
+			submitted++;
+	}
+	return submitted;
 }
 
-static __always_inline long reserve_stamped(void)
+static __always_inline __u64 reserve_stamped(void)
 {
-	__u64 *record = bpf_ringbuf_reserve(&ringbuf, record_size, 0), flags;
+	__u64 *record, submitted = 0, flags;
+	__u32 i;
 
-	if (!record)
-		return -1;
-	flags = wakeup_flags(0);
-	*record = bpf_ktime_get_ns();
-	bpf_ringbuf_submit(record, flags);
-	return 0;
+	for (i = 0; i < batch_cnt; i++) {
+		record = bpf_ringbuf_reserve(&ringbuf, record_size, 0);
+		if (!record)
+			continue;
+		flags = wakeup_flags(0);
+		*record = bpf_ktime_get_ns();
+		bpf_ringbuf_submit(record, flags);
+		submitted++;
+	}
+	return submitted;
 }
 
 static __always_inline int put_stamped(void *ctx)
 {
-	const __u64 own = (record_size + RB_HEADER_SIZE + 7) & ~7ULL;
-	__u64 submitted = 0;
-	__u32 i;
+	__u64 submitted = use_output ? output_stamped() : reserve_stamped();
 
-	for (i = 0; i < batch_cnt; i++)
-		if (!(use_output ? output_stamped(own) : reserve_stamped()))
-			submitted++;
 	slot_add(SLOT_ATTEMPTS, batch_cnt);
 	slot_add(SLOT_SUBMITTED, submitted);
 	slot_add(SLOT_DROPS, batch_cnt - submitted);

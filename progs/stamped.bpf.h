@@ -18,17 +18,14 @@ struct {
 } stamped_payloads SEC(".maps");
 
 /*
- * The current CPU's payload, stamped now. Another program may preempt ours before it has copied it;
- * then the stamp is that one's, which is later and so nearer to the copy.
+ * The current CPU's, where programs stay. Another program may preempt ours between a stamp and the
+ * copy; then the stamp is that one's, which is later and so nearer to the copy.
  */
 static __always_inline void *stamped_payload(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	__u64 *payload = bpf_map_lookup_elem(&stamped_payloads, &cpu);
 
-	if (payload)
-		*payload = bpf_ktime_get_ns();
-	return payload;
+	return bpf_map_lookup_elem(&stamped_payloads, &cpu);
 }
 
 #endif /* PROGS_STAMPED_BPF_H */
