@@ -175,11 +175,15 @@ on_signal() {
 trap 'on_signal 130' INT
 trap 'on_signal 143' TERM HUP
 
-# run_child COMMAND...: its exit status. A background child of a script ignores SIGINT, unless env
-# undoes that.
+# A background child of a script ignores SIGINT, unless env undoes that. Older ones, and busybox's,
+# cannot; bench does so itself.
+not_ignored=(env --default-signal=INT,QUIT)
+"${not_ignored[@]}" true 2>/dev/null || not_ignored=()
+
+# run_child COMMAND...: its exit status
 run_child() {
 	local status=0 n=0
-	env --default-signal=INT,QUIT "$@" &
+	"${not_ignored[@]}" "$@" &
 	child=$!
 	# The wait ends early when a signal comes
 	while :; do
