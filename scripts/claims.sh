@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # What published results agree in (reference/claims.tsv), held against this machine.
+# shellcheck disable=SC2016 # filters of jq
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -167,43 +168,32 @@ clear_progress
 
 # ---- figures
 
+# calculate FILTER JQ-OPTION...: by the definitions of claims.jq
+calculate() {
+	jq -r -L "$top/scripts" "include \"claims\"; $1" "${@:2}"
+}
+
 # published WHERE: that figure, or '-'
 published() {
-	local column
+	local column keys
 	[[ $1 != - ]] || {
 		echo -
 		return
 	}
-	column=${1##*|}
-	awk -F '\t' -v keys="${1%|*}" -v column="${column%/*}" \
-		-v by="$([[ $column == */* ]] && echo "${column#*/}" || echo 1)" '
-		BEGIN { n = split(keys, key, "|") }
-		/^#/ { next }
-		!col { for (i = 1; i <= NF; i++) if ($i == column) col = i; next }
-		{
-			for (i = 2; i <= n && $(i - 1) == key[i]; i++)
-				;
-			if (i > n) { print by == 1 ? $col : $col / by; found = 1; exit }
-		}
-		END { if (!found) print "-" }' "$top/reference/${1%%|*}.tsv"
+	column=${1##*|} keys=${1%|*}
+	calculate 'published($keys / "|" | .[1:]; $column; $by)' -Rn --arg keys "$keys" \
+		--arg column "${column%/*}" --argjson by "$(
+			[[ $column == */* ]] && echo "${column#*/}" || echo 1
+		)" <"$top/reference/${1%%|*}.tsv"
 }
 
 # compared A B: "MEDIAN_A MEDIAN_B P LOW HIGH UNIT" of two files of records, LOW and HIGH being the
 # 95 % interval of A's ratio to B; '-' stands for what there is none of
 compared() {
+	local unit
+	unit=$(jq -r -s '.[0].summary.unit' "$1")
 	"$BENCH" -C "$2" "$1" --match env.machine --csv 2>"$scratch_dir/err" |
-		awk -F , -v unit="$(jq -r -s '.[0].summary.unit' "$1")" '
-			NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-			function number(name, scale) {
-				if ($at[name] == "")
-					return "-"
-				return scale ? 1 + $at[name] / 100 : $at[name]
-			}
-			NR == 2 {
-				print number("new_median"), number("base_median"), number("p"),
-					number("change_ci95_low_pct", 1),
-					number("change_ci95_high_pct", 1), unit
-			}'
+		calculate compared -Rn | sed "s|\$| $unit|"
 }
 
 # The same of the relative deviations of the runs
@@ -216,60 +206,15 @@ deviations() {
 	compared "$1.deviation" "$2.deviation"
 }
 
-# false_positives RECORDS PUBLISHED: "VERDICT WORDS", see lib/bloom_theory.h for the formulas
+# false_positives RECORDS PUBLISHED: "VERDICT|WORDS|WORDS"
 false_positives() {
-	jq -r -s '.[0] | [.params.nr_entries, .params.nr_hash_funcs, ([.samples[] | .lookups // .hits] | add),
-		([.samples[].false_hits] | add)] | @tsv' "$1" |
-		awk -v printed="$2" '{
-			n = $1; k = $2; lookups = $3
-			for (bits = 64; bits < int(n * k / 5) * 7; bits *= 2)
-				;
-			c = k * n / bits
-			f = 1 - exp(-c)
-			p = f ^ k
-			fill = (k * p / f) ^ 2 * (exp(-c) - (1 + c) * exp(-2 * c)) / bits
-			sd = sqrt(p * (1 - p) / lookups + fill)
-			here = $4 / lookups
-			off = (here - p) / sd
-			# That runner counts a false hit twice in its denominator; its figures agree with
-			# theory to 0.12 percentage points
-			x = printed / 100
-			true_printed = x / (1 - x)
-			gap = here / (1 + here) - x
-			good = off <= 5 && off >= -5 && gap * gap <= (5 * sd + 0.0012) ^ 2
-			printf "%s published %s %%, which is %.2f %% of the lookups|here      %.3f %%, theory %.3f %%: %+.1f standard deviations\n",
-				good ? "holds" : "does not hold", printed, 100 * true_printed,
-				100 * here, 100 * p, off
-		}' | sed 's/^holds /holds|/; s/^does not hold /does not hold|/'
+	calculate 'false_positives($published)' -s --argjson published "$2" "$1"
 }
 
-# verdict KIND LIMIT A B P LOW HIGH: see reference/claims.tsv for the kinds. What the interval of the
-# ratio allows, but the medians do not show, is not shown.
+# verdict KIND LIMIT A B P LOW HIGH
 verdict() {
-	awk -v kind="$1" -v limit="$2" -v a="$3" -v b="$4" -v p="$5" -v low="$6" -v high="$7" '
-		function differ() { return p != "-" && p < 0.05 }
-		function between(x, y) { return ratio >= x && ratio <= y }
-		BEGIN {
-			ratio = b > 0 ? a / b : 0
-			narrow = limit / 100
-			yes = no = 0
-			if (kind == "beats" || kind == "scales") {
-				yes = ratio >= limit && differ()
-				no = high != "-" && high < limit || ratio < 1 && differ()
-			} else if (kind == "within") {
-				yes = between(1 - narrow, 1 + narrow)
-				no = low != "-" && (high < 1 - narrow || low > 1 + narrow)
-			} else {
-				if (kind == "keeps-up")
-					yes = ratio >= 1 || !differ()
-				else if (kind == "steady")
-					yes = ratio <= 1 || !differ()
-				else if (kind == "slower")
-					yes = !differ() || between(1 - narrow, 1)
-				no = !yes
-			}
-			print yes ? "holds" : no ? "does not hold" : "not shown"
-		}'
+	calculate '$ARGS.positional | verdict(.[0]; .[1] | number; .[2] | number; .[3] | number;
+		.[4] | number; .[5] | number; .[6] | number)' -n --args "$@"
 }
 
 # p as it is printed, if there is one
@@ -277,22 +222,9 @@ p_of() {
 	[[ ! $1 =~ ^[0-9] ]] || printf ", p %.2g" "$1"
 }
 
-# "A vs B M/s: R times", R left out where a figure is none
+# pair A B UNIT: "A vs B M/s: R times"
 pair() {
-	awk -v a="$1" -v b="$2" -v unit="$3" 'BEGIN {
-		fmt = "%.3f"
-		if (a == "-" && b == "-") { print "-"; exit }
-		if (a == "-") printf "-"
-		else printf fmt, a
-		if (b != "-") {
-			printf " vs " fmt "%s", b, unit == "" ? "" : " " unit
-			if (a != "-" && b > 0) {
-				fmt = a / b < 10 ? ": %.2f times" : ": %.0f times"
-				printf fmt, a / b
-			}
-		} else printf " %s", unit
-		print ""
-	}'
+	calculate '$ARGS.positional | pair(.[0] | number; .[1] | number; .[2])' -n --args "$@"
 }
 
 # ---- the table of results
@@ -353,14 +285,14 @@ judge() {
 		;;
 	drops)
 		read -r here result < <(jq -r -s '
-			def drops: .figures.drops.mean // .summary.drops_mean;
-			"\([.[] | drops] | sort | .[length / 2 | floor]) \(all(.[]; drops > 0))"' "$a")
+			map(.figures.drops.mean // .summary.drops_mean)
+			| "\(sort | .[length / 2 | floor]) \(all(.[]; . > 0))"' "$a")
 		[[ $result == true ]] && result=holds || result='does not hold'
 		row $((i + 1)) "$result" "${claim[i]}" "published drops ${lines[0]#published }" \
 			"here      drops $(pair "$here" - M/s)"
 		return
 		;;
-	scales) lim=$(awk -v l="$lim" -v p="$producers" 'BEGIN { print l * p }') ;;
+	scales) lim=$(jq -n "$lim * $producers") ;;
 	esac
 	b=$(records_of "${index_of[${side_b[i]}]}")
 	if [[ ${kind[i]} == steady ]]; then
