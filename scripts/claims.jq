@@ -17,7 +17,7 @@ def signed($n): (if . < 0 then "" else "+" end) + fixed($n);
 def published($keys; $column; $by):
 	[inputs | select(startswith("#") | not) | split("\t")] | (.[0] | index($column)) as $at
 	| first(.[1:][] | select(.[:$keys | length] == $keys) | .[$at]) // "-"
-	| if $by != 1 and known then tonumber / $by | tostring else . end;
+	| if $by != 1 and known then tonumber / $by | fixed(4) else . end;
 
 # Of the inputs, which are what bench -C --csv prints: "MEDIAN_A MEDIAN_B P LOW HIGH", nothing
 # without a row
@@ -49,7 +49,7 @@ def false_positives($published):
 # See reference/claims.tsv for the kinds. What the interval of the ratio allows, but the medians do
 # not show, is not shown.
 def verdict($kind; $limit; $a; $b; $p; $low; $high):
-	(if $b > 0 then $a / $b else 0 end) as $ratio | ($limit / 100) as $narrow
+	(if $b > 0 then $a / $b else 0 end) as $ratio | (($limit // 0) / 100) as $narrow
 	| ($p != null and $p < 0.05) as $differ
 	| def between($x; $y): $ratio >= $x and $ratio <= $y;
 	if $kind == "beats" or $kind == "scales" then
