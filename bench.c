@@ -15,10 +15,12 @@
 
 #include "lib/bpf/bpflog.h"
 #include "lib/cli/args.h"
-#include "lib/cli/check.h"
 #include "lib/cli/help.h"
 #include "lib/cli/message.h"
 #include "lib/cli/output.h"
+#include "lib/cli/progress.h"
+#include "lib/cli/resume.h"
+#include "lib/cli/usable.h"
 #include "lib/cli/view.h"
 #include "lib/compare/compare.h"
 #include "lib/machine.h"
@@ -26,6 +28,7 @@
 #include "lib/run/run_record.h"
 #include "lib/run/services.h"
 #include "lib/run/signals.h"
+#include "lib/util.h"
 
 /* ---- commands that run nothing */
 
@@ -104,6 +107,7 @@ struct series {
 	struct view view;
 	struct sample *runs; /* what each of those done measured, as one sample */
 	size_t nr_runs;
+	double run_s; /* that the last one took, set-up and all; 0: not known */
 };
 
 /* All that a command runs. */
@@ -114,6 +118,7 @@ struct session {
 	size_t nr_series;
 	size_t current; /* that a run is being set up or done of */
 	int record_fd; /* -1: no records */
+	struct records done; /* by a former process, with --resume */
 };
 
 /*
@@ -158,11 +163,23 @@ static int report_runs(const struct session *s)
 	int code = BENCH_EXIT_OK;
 	size_t i;
 
-	for (i = 0; s->args->runs > 1 && i < s->nr_series; i++)
-		if (s->series[i].nr_runs)
+	message_about(NULL);
+	for (i = 0; i < s->nr_series; i++)
+		if (s->series[i].nr_runs && (s->args->runs > 1 || s->series[i].view.brief))
 			code = worse_code(code, view_runs(&s->series[i].view, s->series[i].runs,
 							  s->series[i].nr_runs));
 	return code;
+}
+
+/* What is still to be told of those that did not run, and how to go on after a signal. */
+static void report_end(const struct session *s, int sig)
+{
+	const struct args *args = s->args;
+
+	usable_report(args);
+	if (sig && args->all && s->record_fd >= 0 && strcmp(args->output, "-"))
+		note("%s keeps what was measured; the same command with --resume goes on",
+		     args->output);
 }
 
 static bool any_run(const struct session *s)
@@ -180,15 +197,40 @@ static void end_in_setup(void *ctx, int sig)
 	const struct session *s = ctx;
 	const struct series *series = &s->series[s->current];
 
+	progress_stop();
 	warning("cut short by %s in the set-up of run %zu of %lld", signals_name(sig),
 		series->nr_runs + 1, s->args->runs);
 	report_runs(s);
+	report_end(s, sig);
 	check_stdout();
+}
+
+/* "round 2 of 8, rb-custom", and when all will be done: by what each benchmark took so far. */
+static void set_progress(struct session *s, long long round)
+{
+	const struct series *current = &s->series[s->current];
+	double sum = 0, known = 0, left = 0, usual;
+	struct view *view = &s->series[s->current].view;
+	size_t i;
+
+	for (i = 0; i < s->nr_series; i++) {
+		sum += s->series[i].run_s;
+		known += s->series[i].run_s > 0;
+	}
+	usual = known ? sum / known : s->args->cfg.warmup_s + s->args->cfg.duration_s;
+	for (i = 0; i < s->nr_series; i++)
+		if (!s->series[i].chosen->skipped)
+			left += (s->args->runs - s->series[i].nr_runs) *
+				(s->series[i].run_s > 0 ? s->series[i].run_s : usual);
+	view->end_ns = now_ns() + left * 1e9;
+	snprintf(view->what, sizeof(view->what), "round %lld of %lld, %s", round + 1, s->args->runs,
+		 current->chosen->job.bench->name);
 }
 
 /* Does one run and prints it. Returns an exit code. */
 static int do_run(struct session *s, struct series *series)
 {
+	const uint64_t start_ns = now_ns();
 	const struct bench_watch watch = view_watch(&series->view);
 	const struct bench_job *job = &series->chosen->job;
 	struct bench_err err = {};
@@ -203,6 +245,11 @@ static int do_run(struct session *s, struct series *series)
 	view_begin(&series->view);
 	ret = bench_run(job, &watch, &res, &err);
 	view_end(&series->view);
+	if (err.code == BENCH_EXIT_UNAVAILABLE && s->args->all && !series->chosen->outright) {
+		usable_skip(series->chosen, &err);
+		bench_result_free(&res);
+		return BENCH_EXIT_OK;
+	}
 	/* A run that failed has no summary: its numbers cannot be trusted. */
 	code = ret ? complain_err(job->bench, &err) : view_result(&series->view, &res);
 	/* What never started has nothing to record. */
@@ -216,6 +263,7 @@ static int do_run(struct session *s, struct series *series)
 	if (res.signal && (!code || res.nr_samples == res.nr_warmup))
 		code = 128 + res.signal;
 	bench_result_free(&res);
+	series->run_s = (now_ns() - start_ns) / 1e9;
 	return code;
 }
 
@@ -229,8 +277,10 @@ static int do_rounds(struct session *s)
 		for (s->current = 0; s->current < s->nr_series; s->current++) {
 			struct series *series = &s->series[s->current];
 
-			if (series->chosen->skipped)
+			if (series->chosen->skipped || series->nr_runs > (size_t)round)
 				continue;
+			if (s->nr_series > 1)
+				set_progress(s, round);
 			code = worse_code(code, do_run(s, series));
 			/* One that has failed would fail again. */
 			series->chosen->skipped = series->nr_runs <= (size_t)round;
@@ -241,56 +291,6 @@ static int do_rounds(struct session *s)
 		}
 	}
 	return code;
-}
-
-/*
- * Which of the chosen ones can run. What was named outright has to, and is an error where it
- * cannot; what a pattern matched is skipped. Usage errors come before anything is loaded.
- */
-static int check_all(struct args *args)
-{
-	struct bench_err first = {}, err;
-	size_t i, usable = 0;
-
-	for (i = 0; i < args->nr_chosen; i++) {
-		struct chosen *c = &args->chosen[i];
-
-		err = (struct bench_err){};
-		if (!check_chosen(c, &err)) {
-			usable++;
-			continue;
-		}
-		if (c->outright)
-			return complain_err(c->job.bench, &err);
-		c->skipped = true;
-		note("skipped %s: %s", c->job.bench->name, err.text);
-		if (!first.code)
-			first = err;
-	}
-	return usable ? BENCH_EXIT_OK : first.code;
-}
-
-static int probe_all(struct args *args)
-{
-	int code = BENCH_EXIT_OK;
-	struct bench_err err;
-	size_t i, usable = 0;
-
-	for (i = 0; i < args->nr_chosen; i++) {
-		struct chosen *c = &args->chosen[i];
-
-		err = (struct bench_err){};
-		if (c->skipped || !bench_probe(&c->job, &err)) {
-			usable += !c->skipped;
-			continue;
-		}
-		c->skipped = true;
-		if (c->outright)
-			code = worse_code(code, complain_err(c->job.bench, &err));
-		else
-			note("skipped %s: %s", c->job.bench->name, err.text);
-	}
-	return usable || code ? code : BENCH_EXIT_UNAVAILABLE;
 }
 
 static int session_init(struct session *s, FILE *out)
@@ -306,7 +306,12 @@ static int session_init(struct session *s, FILE *out)
 		struct series *series = &s->series[i];
 
 		series->chosen = c;
-		series->view = (struct view){ .out = out, .job = &c->job };
+		/* Of all benchmarks, lines of each run would be thousands. */
+		series->view = (struct view){ .out = out,
+					      .job = &c->job,
+					      .brief = s->args->all && !c->cfg.verbose,
+					      .heading = !c->cfg.quiet };
+		c->cfg.quiet = c->cfg.quiet || series->view.brief;
 		series->runs = calloc(s->args->runs, sizeof(*series->runs));
 		if (!series->runs)
 			return -ENOMEM;
@@ -326,34 +331,71 @@ static void session_free(struct session *s)
 	for (i = 0; i < s->nr_series; i++)
 		free(s->series[i].runs);
 	free(s->series);
+	records_free(&s->done);
+}
+
+/* --resume: takes what the file has as run. Returns an exit code. */
+static int take_done_runs(struct session *s)
+{
+	int code = BENCH_EXIT_OK;
+	bool failed;
+	size_t i;
+
+	for (i = 0; i < s->nr_series; i++) {
+		struct series *series = &s->series[i];
+
+		series->nr_runs = resume_runs(&s->done, series->chosen->job.bench, series->runs,
+					      s->args->runs, &failed);
+		if (!failed)
+			continue;
+		note("%s failed before: it is not run again", series->chosen->job.bench->name);
+		series->chosen->skipped = true;
+		code = BENCH_EXIT_FAILED;
+	}
+	return code;
+}
+
+/* Opens the file of records, and looks what it has. Returns an exit code. */
+static int open_records(struct session *s, struct args *args, char *const *argv)
+{
+	struct bench_err err = {};
+
+	s->record_fd = output_open(args->output, &err);
+	if (s->record_fd < 0 || (args->resume && resume_read(args->output, argv, &s->done, &err)))
+		return complain_err(args->chosen[0].job.bench, &err);
+	return BENCH_EXIT_OK;
 }
 
 /* Runs all that was asked for; returns an exit code. */
 static int run(struct args *args, char *const *argv, FILE *out)
 {
 	struct session s = { .args = args, .argv = argv, .record_fd = -1 };
-	struct bench_err err = {};
 	size_t i;
 	int code;
 
 	for (i = 0; i < args->nr_chosen; i++)
 		if (bench_print(&args->chosen[i].job, stdout))
 			return BENCH_EXIT_OK;
-	code = check_all(args);
+	code = usable_check(args);
+	if (!code && args->resume)
+		code = open_records(&s, args, argv);
 	if (code)
 		return code;
-	code = probe_all(args);
-	if (args->output && code != BENCH_EXIT_FAILED) {
-		s.record_fd = output_open(args->output, &err);
-		if (s.record_fd < 0)
-			return complain_err(args->chosen[0].job.bench, &err);
+	code = usable_probe(args);
+	if (args->output && s.record_fd < 0 && code != BENCH_EXIT_FAILED) {
+		int opened = open_records(&s, args, argv);
+
+		if (opened)
+			return opened;
 	}
 	if (session_init(&s, out)) {
 		complain("cannot keep %lld runs: %s", args->runs, strerror(ENOMEM));
 		code = worse_code(code, BENCH_EXIT_FAILED);
 	} else {
+		code = worse_code(code, take_done_runs(&s));
 		code = worse_code(code, do_rounds(&s));
 		code = worse_code(code, report_runs(&s));
+		report_end(&s, code > 128 ? code - 128 : 0);
 	}
 	session_free(&s);
 	if (s.record_fd >= 0 && close(s.record_fd)) {

@@ -182,6 +182,31 @@ static int set_core_options(const struct parser *p, struct args *args)
 	return 0;
 }
 
+static bool is_given(const struct parser *p, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < p->nr_given; i++)
+		if (opttab_find(args_core_opts, args_nr_core_opts, p->given[i].name) ==
+		    opttab_find(args_core_opts, args_nr_core_opts, name))
+			return true;
+	return false;
+}
+
+/*
+ * Of all benchmarks, 8 short runs: with fewer a side, no change could be shown after the correction
+ * for so many rows.
+ */
+static void set_snapshot_defaults(const struct parser *p, struct args *args)
+{
+	if (!is_given(p, "warmup"))
+		args->cfg.warmup_s = 0;
+	if (!is_given(p, "duration"))
+		args->cfg.duration_s = 1;
+	if (!is_given(p, "runs"))
+		args->runs = 8;
+}
+
 /* ---- benchmarks */
 
 static int add_chosen(struct args *args, const struct bench_family *family,
@@ -438,6 +463,12 @@ static int parse(struct parser *p, int argc, char **argv, struct args *args)
 		err = set_core_options(p, args);
 	if (!err)
 		err = check_comparison(args);
+	if (!err && args->all)
+		set_snapshot_defaults(p, args);
+	if (!err && args->resume && !args->output) {
+		complain("--resume: requires -o FILE, the records of the command that goes on");
+		err = -EINVAL;
+	}
 	if (!err)
 		err = choose_all(args);
 	if (!err)

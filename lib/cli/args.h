@@ -20,6 +20,7 @@ struct chosen {
 	struct bench_job job; /* its cfg is @cfg, its params are the family's in struct args */
 	bool outright; /* by name, not by a pattern */
 	bool skipped; /* it cannot run here, or with these options */
+	char why[512]; /* it is skipped, where that is yet to be told; "": nothing is */
 };
 
 /* Owned by the caller; freed by args_free(). */
@@ -27,6 +28,7 @@ struct args {
 	struct bench_config cfg;
 	long long runs;
 	const char *output; /* file for records; "-": standard output; NULL: none */
+	bool resume; /* what the file has need not be done again */
 
 	bool help, usage, version;
 	bool list;

@@ -53,11 +53,9 @@ void lines_progress(FILE *out, const struct report *report, int iter, uint64_t i
 		generic_progress(out, report, values);
 }
 
-int lines_summary(FILE *out, const struct report *report, const void *params,
-		  const struct sample *samples, size_t n, int producers)
+static int sum_up(const struct report *report, const struct sample *samples, size_t n,
+		  int producers, struct figure_stats *stats, struct sample *total)
 {
-	struct figure_stats stats[FIGURES_MAX];
-	struct sample total;
 	size_t i;
 	int err;
 
@@ -67,9 +65,28 @@ int lines_summary(FILE *out, const struct report *report, const void *params,
 		if (err && (!i || err != -ENODATA))
 			return err;
 	}
-	total = samples_merge(report, samples, n);
-	if (report->figures[0].kind == FIGURE_RATE && !total.raw.v[0])
-		return -ENODATA;
+	*total = samples_merge(report, samples, n);
+	return report->figures[0].kind == FIGURE_RATE && !total->raw.v[0] ? -ENODATA : 0;
+}
+
+int lines_check(const struct report *report, const struct sample *samples, size_t n, int producers)
+{
+	struct figure_stats stats[FIGURES_MAX];
+	struct sample total;
+
+	return sum_up(report, samples, n, producers, stats, &total);
+}
+
+int lines_summary(FILE *out, const struct report *report, const void *params,
+		  const struct sample *samples, size_t n, int producers)
+{
+	struct figure_stats stats[FIGURES_MAX];
+	struct sample total;
+	int err;
+
+	err = sum_up(report, samples, n, producers, stats, &total);
+	if (err)
+		return err;
 	if (report->summary_by_params && report->summary_by_params(out, report, params, stats))
 		return 0;
 	if (report->summary)

@@ -61,4 +61,7 @@ void lines_progress(FILE *out, const struct report *report, int iter, uint64_t i
 int lines_summary(FILE *out, const struct report *report, const void *params,
 		  const struct sample *samples, size_t n, int producers);
 
+/* The same without the line. */
+int lines_check(const struct report *report, const struct sample *samples, size_t n, int producers);
+
 #endif /* LIB_CLI_LINES_H */

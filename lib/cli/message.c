@@ -9,8 +9,17 @@
 #include "lib/cli/message.h"
 #include "lib/text.h"
 
+/* Set between runs, and read by the thread that receives signals. */
+static const char *_Atomic about;
+
+void message_about(const char *name)
+{
+	about = name;
+}
+
 static void say(const char *kind, const char *fmt, va_list va)
 {
+	const char *name = *kind ? about : NULL;
 	char *text;
 
 	if (vasprintf(&text, fmt, va) < 0)
@@ -18,7 +27,8 @@ static void say(const char *kind, const char *fmt, va_list va)
 	else
 		text_make_harmless(text);
 	fflush(stdout); /* so that the lines come in order where both go to one terminal */
-	fprintf(stderr, "bench: %s%s\n", kind, text ? text : fmt);
+	fprintf(stderr, "bench: %s%s%s%s\n", kind, name ? name : "", name ? ": " : "",
+		text ? text : fmt);
 	free(text);
 }
 

@@ -17,6 +17,12 @@ void warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* "bench: note: ..." */
 void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * Until message_about(NULL), warnings and notes have "@name: " in front, where many runs follow each
+ * other and none of them has a heading.
+ */
+void message_about(const char *name);
+
 /* The line for @err, which @bench failed with, and its details. Returns the exit code of it. */
 int complain_err(const struct bench *bench, const struct bench_err *err);
 

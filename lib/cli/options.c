@@ -99,7 +99,11 @@ const struct opt args_core_opts[] = {
 	  AT(list),
 	  .help = "List the benchmarks, or those that match; with -v what each does and whether it "
 		  "runs here" },
-	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "Run every benchmark that runs here" },
+	{ .name = "all",
+	  .type = OPT_FLAG,
+	  AT(all),
+	  .help = "Run every benchmark that runs here; -w0 -d1 -r8 where these are not given, and only "
+		  "the summaries over the runs without -v" },
 	{ .name = "duration",
 	  .key = 'd',
 	  .arg = "SEC",
@@ -199,6 +203,11 @@ const struct opt args_core_opts[] = {
 	  STRING(output),
 	  .allowed = "the name of a file, or - for standard output",
 	  .help = "Append a record of each run, one JSON object per line" },
+	{ .name = "resume",
+	  .type = OPT_FLAG,
+	  AT(resume),
+	  .help = "Go on where the file of -o ends, which the same command has written on the same "
+		  "kernel" },
 	{ .name = "compare",
 	  .key = 'C',
 	  .arg = "BASE",

@@ -24,6 +24,7 @@ static struct {
 	char what[128];
 	double fraction; /* negative: not known */
 	uint64_t start_ns, step_ns; /* of all of it, and of @what */
+	uint64_t show_ns; /* not before */
 	uint64_t end_ns; /* 0: not known */
 } line = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -60,7 +61,9 @@ static void show(uint64_t now)
 	n = snprintf(text, sizeof(text), "%s", line.what);
 	if (line.fraction >= 0)
 		n += snprintf(text + n, sizeof(text) - n, ": %.0f %%", 100 * line.fraction);
-	if (left >= 0)
+	if (left >= 90)
+		snprintf(text + n, sizeof(text) - n, ", %.0f min left", left / 60);
+	else if (left >= 0)
 		snprintf(text + n, sizeof(text) - n, ", %.0f s left", left);
 	else
 		snprintf(text + n, sizeof(text) - n, ", %.0f s", (now - line.start_ns) / 1e9);
@@ -76,7 +79,7 @@ static void *show_until_end(void *arg)
 	uint64_t next;
 
 	pthread_mutex_lock(&line.lock);
-	next = line.start_ns + SECOND_NS;
+	next = line.show_ns;
 	while (!line.ending) {
 		until = (struct timespec){ .tv_sec = next / SECOND_NS,
 					   .tv_nsec = next % SECOND_NS };
@@ -88,11 +91,12 @@ static void *show_until_end(void *arg)
 	}
 	if (line.shown)
 		fputs(CLEAR_LINE, stderr);
+	line.shown = false;
 	pthread_mutex_unlock(&line.lock);
 	return NULL;
 }
 
-void progress_begin(const char *what)
+static void begin(const char *what, uint64_t wait_ns, uint64_t end_ns)
 {
 	pthread_condattr_t attr;
 
@@ -100,14 +104,25 @@ void progress_begin(const char *what)
 		return;
 	snprintf(line.what, sizeof(line.what), "%s", what);
 	line.fraction = -1;
-	line.end_ns = 0;
+	line.end_ns = end_ns;
 	line.start_ns = line.step_ns = now_ns();
+	line.show_ns = line.start_ns + wait_ns;
 	line.ending = line.shown = false;
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&line.end, &attr);
 	pthread_condattr_destroy(&attr);
 	line.running = !pthread_create(&line.thread, NULL, show_until_end, NULL);
+}
+
+void progress_begin(const char *what)
+{
+	begin(what, SECOND_NS, 0);
+}
+
+void progress_go_on(const char *what, unsigned long long end_ns)
+{
+	begin(what, 0, end_ns);
 }
 
 void progress_set(const char *what, double fraction)
@@ -139,4 +154,14 @@ void progress_end(void)
 	pthread_join(line.thread, NULL);
 	pthread_cond_destroy(&line.end);
 	line.running = false;
+}
+
+void progress_stop(void)
+{
+	pthread_mutex_lock(&line.lock);
+	if (line.shown)
+		fputs(CLEAR_LINE, stderr);
+	line.shown = false;
+	line.ending = true;
+	pthread_mutex_unlock(&line.lock);
 }

@@ -13,6 +13,9 @@
  */
 void progress_begin(const char *what);
 
+/* The same at once, for what goes on all the time with short breaks, until @end_ns (now_ns()). */
+void progress_go_on(const char *what, unsigned long long end_ns);
+
 /* The part that is done, 0 to 1, of @what (NULL: as before). From it follows the time left. */
 void progress_set(const char *what, double fraction);
 
@@ -21,5 +24,8 @@ void progress_set_end(unsigned long long end_ns);
 
 /* Takes the line off the terminal. */
 void progress_end(void);
+
+/* The same from any thread: what the line belongs to will not go on. */
+void progress_stop(void);
 
 #endif /* LIB_CLI_PROGRESS_H */

@@ -24,14 +24,17 @@
 
 static void on_progress(void *ctx, const char *what, double fraction)
 {
-	progress_set(what, fraction);
+	const struct view *view = ctx;
+
+	if (!view->what[0])
+		progress_set(what, fraction);
 }
 
 static void report_trigger(struct view *view, const struct bench_trigger *trigger)
 {
 	const bool verbose = view->job->cfg->verbose;
 
-	if (view->triggered || !trigger->fallback[0])
+	if (view->triggered || view->brief || !trigger->fallback[0])
 		return;
 	view->triggered = true;
 	note("%s %s (%s)%s", trigger->verb, trigger->name,
@@ -51,10 +54,14 @@ static void report_notes(const struct view *view, const struct bench_notes *note
 }
 
 /* Without the lines of samples nothing would be seen of a run. */
-static void show_time_left(const struct bench_run *run)
+static void show_time_left(const struct view *view, const struct bench_run *run)
 {
 	const struct bench_config *cfg = run->cfg;
 
+	if (view->what[0]) {
+		progress_go_on(view->what, view->end_ns);
+		return;
+	}
 	progress_begin(run->bench->name);
 	progress_set_end(now_ns() + (cfg->warmup_s + cfg->duration_s) * 1000000000ULL);
 }
@@ -73,7 +80,7 @@ static void on_started(void *ctx, const struct bench_run *run)
 	if (!run->cfg->quiet)
 		fprintf(view->out, "Benchmark '%s' started.\n", run->bench->name);
 	else
-		show_time_left(run);
+		show_time_left(view, run);
 }
 
 /*
@@ -114,7 +121,12 @@ void view_begin(struct view *view)
 {
 	if (!view->job->cfg->quiet)
 		fprintf(view->out, "Setting up benchmark '%s'...\n", view->job->bench->name);
-	progress_begin("setting up");
+	if (view->brief)
+		message_about(view->job->bench->name);
+	if (view->what[0] && view->job->cfg->quiet)
+		progress_go_on(view->what, view->end_ns);
+	else
+		progress_begin(view->what[0] ? view->what : "setting up");
 }
 
 void view_end(struct view *view)
@@ -231,17 +243,13 @@ static bool has_drops(const struct report *report)
 	return report->nr_figures > DROPS && !strcmp(report->figures[DROPS].name, "drops");
 }
 
-static int print_summary(const struct view *view, const struct sample *samples, size_t n)
+static int complain_of_summary(const struct view *view, int err, const struct sample *samples,
+			       size_t n)
 {
 	const struct bench_job *job = view->job;
 	const struct report *report = job->bench->report;
 	struct sample total = samples_merge(report, samples, n);
-	int err;
 
-	fflush(stderr); /* the summary comes last where both go to one place */
-	err = lines_summary(view->out, report, job->params, samples, n, job->cfg->producers);
-	if (!err)
-		return BENCH_EXIT_OK;
 	if (err == -ENODATA && has_drops(report) && total.raw.v[DROPS])
 		complain("%s: failed: no hits in the measured time, and %" PRIu64 " drops",
 			 job->bench->name, total.raw.v[DROPS]);
@@ -250,6 +258,26 @@ static int print_summary(const struct view *view, const struct sample *samples, 
 	else
 		complain("%s: failed: cannot sum up: %s", job->bench->name, strerror(-err));
 	return BENCH_EXIT_FAILED;
+}
+
+static int print_summary(const struct view *view, const struct sample *samples, size_t n)
+{
+	const struct bench_job *job = view->job;
+	int err;
+
+	fflush(stderr); /* the summary comes last where both go to one place */
+	err = lines_summary(view->out, job->bench->report, job->params, samples, n,
+			    job->cfg->producers);
+	return err ? complain_of_summary(view, err, samples, n) : BENCH_EXIT_OK;
+}
+
+/* Is there something to sum up? */
+static int check_summary(const struct view *view, const struct sample *samples, size_t n)
+{
+	int err;
+
+	err = lines_check(view->job->bench->report, samples, n, view->job->cfg->producers);
+	return err ? complain_of_summary(view, err, samples, n) : BENCH_EXIT_OK;
 }
 
 static void warn_of_precision(const struct bench_config *cfg, const struct bench_result *res)
@@ -334,9 +362,12 @@ int view_result(const struct view *view, const struct bench_result *res)
 	report_notes(view, &res->notes, view->nr_noted);
 	warn_of_disturbances(cfg, res);
 	if (!n) {
-		complain("no full sample: nothing was measured");
+		complain("%s%sno full sample: nothing was measured",
+			 view->brief ? view->job->bench->name : "", view->brief ? ": " : "");
 		return BENCH_EXIT_FAILED;
 	}
+	if (view->brief)
+		return check_summary(view, samples, n);
 	report_drops(view->job, samples, n);
 	if (cfg->verbose)
 		report_figures(view->job->bench->report, samples, n, cfg->producers);
@@ -345,7 +376,7 @@ int view_result(const struct view *view, const struct bench_result *res)
 
 int view_runs(const struct view *view, const struct sample *runs, size_t n)
 {
-	if (!view->job->cfg->quiet)
+	if (view->heading)
 		fprintf(view->out, "Over %zu run%s of '%s':\n", n, n == 1 ? "" : "s",
 			view->job->bench->name);
 	return print_summary(view, runs, n);

@@ -12,6 +12,10 @@
 struct view {
 	FILE *out; /* for the lines of figures */
 	const struct bench_job *job;
+	bool brief; /* no lines of a run, but what falsifies it */
+	bool heading; /* the benchmark is named where runs are summed up */
+	char what[96]; /* what goes on, where it is more than a run; "": only that */
+	uint64_t end_ns; /* of @what */
 	bool triggered; /* how the program is triggered has been reported */
 	bool noted; /* so have the notes of the set-up */
 	size_t nr_noted; /* the notes that this run had by then */
@@ -20,7 +24,7 @@ struct view {
 /* A watcher for bench_run() that shows the run of @view->job. */
 struct bench_watch view_watch(struct view *view);
 
-/* The set-up begins. */
+/* The set-up begins; @view->what and @view->end_ns say what of. */
 void view_begin(struct view *view);
 
 /* The run has ended: takes what shows progress off the terminal. */

@@ -521,6 +521,15 @@ static void all_of_them(void **state)
 	ACCEPT("pear-eat", "--all");
 	CHOSEN("pear-eat", "apple-eat", "apple-peel", "nut-crack");
 	assert_true(args.chosen[0].outright);
+	/* a snapshot: short runs, but 8 of them; what is given stays, wherever */
+	ACCEPT("--all");
+	assert_int_equal(args.cfg.warmup_s, 0);
+	assert_int_equal(args.cfg.duration_s, 1);
+	assert_int_equal(args.runs, 8);
+	ACCEPT("-w2", "-d3", "--all", "--run=4");
+	assert_int_equal(args.cfg.warmup_s, 2);
+	assert_int_equal(args.cfg.duration_s, 3);
+	assert_int_equal(args.runs, 4);
 	/* a list is of all, or of those that match */
 	ACCEPT("-l");
 	CHOSEN("apple-eat", "apple-peel", "nut-crack", "pear-eat");
