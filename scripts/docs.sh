@@ -11,8 +11,9 @@ usage() {
 Usage: scripts/docs.sh [--check]
 
 Make docs/benchmarks.md from the tables in the program, and put them into README.md
-(a row per family), bench.8 (options and benchmarks) and record.schema.json (the
-figures of each kind of result). What runs on this machine does not matter.
+(a row per family), bench.8 (options and benchmarks), record.schema.json (the
+figures of each kind of result) and completions/bench.bash. What runs on this
+machine does not matter.
 
       --check   change nothing: exit with 1 where a document is not up to date
   -h, --help    this text
@@ -165,9 +166,11 @@ readme_rows | between README.md '<!-- benchmarks: begin -->' '<!-- benchmarks: e
 man_options | between bench.8 '.\" options: begin' '.\" options: end' >"$work/man"
 man_benchmarks | (cd "$work" && between man '.\" benchmarks: begin' '.\" benchmarks: end') >"$work/bench.8"
 schema >"$work/record.schema.json"
+jq -r -f scripts/completion.jq <<<"$tables" |
+	between completions/bench.bash '# tables: begin' '# tables: end' >"$work/bench.bash"
 
 status=0
-for file in docs/benchmarks.md README.md bench.8 record.schema.json; do
+for file in docs/benchmarks.md README.md bench.8 record.schema.json completions/bench.bash; do
 	new=$work/$(basename "$file")
 	if [[ -f $file ]] && cmp -s "$new" "$file"; then
 		continue
