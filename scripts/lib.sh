@@ -228,9 +228,57 @@ duration() {
 	fi
 }
 
+# ---- records and other files
+
+# read_records FILE...: all records, one a line, or exit with the first line that is none
+read_records() {
+	local file fault
+	for file; do
+		# A line that is none becomes a string, the reason
+		# shellcheck disable=SC2016 # jq's variables
+		jq -n -R -c --arg file "$file" '
+			def fault: if type != "object" or .schema == null then "JSON, but no record of bench"
+				elif .schema != 1 and .schema != 2 then
+					"a record of schema \(.schema), but schemas 1 and 2 are read"
+				elif (.bench | type) != "string" or ([.env, .config, .params] | any(type != "object")) then
+					"a record without \"bench\", \"env\", \"config\" or \"params\""
+				elif .status == "ok" and (.summary | type != "object" or (.mean | type) != "number") then
+					"a record without a result, though its status is \"ok\""
+				else null end;
+			foreach inputs as $line (0; . + 1; . as $n | $line | select(test("[^[:space:]]"))
+				| (try [fromjson] catch []) as $r
+				| (if $r == [] then "not JSON" else $r[0] | fault end) as $fault
+				| if $fault then "\($file):\($n): \($fault)" else $r[0] end)' \
+			"$file" >"$scratch_dir/read" 2>"$scratch_dir/err" ||
+			die "$file: cannot be read: $(head -n1 "$scratch_dir/err")"
+		fault=$(grep -m1 '^"' "$scratch_dir/read" || true)
+		[[ -z $fault ]] || die "$(jq -r . <<<"$fault")"
+		[[ -s $scratch_dir/read ]] || die "$file: there is no record in it"
+		cat "$scratch_dir/read"
+	done
+}
+
+# put_file FROM TO: TO is what it was, or complete
+put_file() {
+	if ! cp -- "$1" "$2.part" || ! mv -- "$2.part" "$2"; then
+		rm -f -- "$2.part"
+		die "cannot write '$2'"
+	fi
+}
+
 # ---- bench
 
-BENCH=${BENCH:-$top/bench}
+# That of the tree; or the one that was installed with the scripts, or elsewhere
+find_bench() {
+	local file
+	for file in "$top/bench" "$(realpath -m -- "$top/../../sbin/bench")" \
+		"$(PATH=$PATH:/usr/local/sbin:/usr/sbin command -v bench)"; do
+		[[ ! -f $file || ! -x $file ]] || break
+	done
+	echo "${file:-$top/bench}"
+}
+
+BENCH=${BENCH:-$(find_bench)}
 
 # why_failed FILE: the line of bench's standard error that has the reason
 why_failed() {
