@@ -72,7 +72,9 @@ struct scenario {
 #define DROP	   .action = XDP_DROP
 #define DIVERSE(n) .src_bits = (n)
 
-/* 4096 sources and 6500 packets: 4096 / 6500 * (1 - (1 - 1 / 4096) ^ 6500) are the first of theirs. */
+/*
+ * 4096 sources and 6500 packets: 4096 / 6500 * (1 - (1 - 1 / 4096) ^ 6500) are the first of theirs.
+ */
 #define WARMUP_BATCH 6500
 
 static const struct scenario scenarios[] = {

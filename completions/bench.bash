@@ -10,7 +10,7 @@
 #   _bench_options FAMILY             its options; those of all benchmarks: core
 #   _bench_argument FAMILY OPTION     what the option takes: FILE; =VALUE...; other. Else returns 1.
 # tables: begin
-_bench_names='bloom-lookup bloom-update bloom-false-positive hashmap-without-bloom hashmap-with-bloom count-global count-local crypto-encrypt crypto-decrypt bpf-hashmap-full-update bpf-rhashmap-full-update bpf-hashmap-lookup bpf-rhashmap-lookup htab-mem rhtab-mem lpm-trie-noop lpm-trie-baseline lpm-trie-lookup lpm-trie-insert lpm-trie-update lpm-trie-delete lpm-trie-free local-storage-cache-seq-get local-storage-cache-int-get local-storage-tasks-trace local-storage-cache-hashmap-control local-storage-create no-private-stack private-stack rename-base rename-kprobe rename-kretprobe rename-rawtp rename-fentry rename-fexit rename-fmodret rb-libbpf rb-custom pb-libbpf pb-custom sockmap strncmp-no-helper strncmp-helper trig-usermode-count trig-syscall-count trig-kernel-count trig-tp trig-rawtp trig-kprobe trig-kretprobe trig-kprobe-multi trig-kretprobe-multi trig-kprobe-multi-all trig-kretprobe-multi-all trig-fentry trig-fexit trig-fentry-sleep trig-fmodret trig-uprobe-nop trig-uretprobe-nop trig-uprobe-multi-nop trig-uretprobe-multi-nop trig-uprobe-push trig-uretprobe-push trig-uprobe-multi-push trig-uretprobe-multi-push trig-uprobe-ret trig-uretprobe-ret trig-uprobe-multi-ret trig-uretprobe-multi-ret trig-uprobe-nop5 trig-uretprobe-nop5 trig-uprobe-multi-nop5 trig-uretprobe-multi-nop5 trig-uprobe-nop10 trig-uretprobe-nop10 trig-uprobe-multi-nop10 trig-uretprobe-multi-nop10 trig-usdt-nop trig-usdt-nop5 trig-usdt-nop10 bpf-for bpf-loop'
+_bench_names='bloom-lookup bloom-update bloom-false-positive hashmap-without-bloom hashmap-with-bloom count-global count-local crypto-encrypt crypto-decrypt bpf-hashmap-full-update bpf-rhashmap-full-update bpf-hashmap-lookup bpf-rhashmap-lookup htab-mem rhtab-mem lpm-trie-noop lpm-trie-baseline lpm-trie-lookup lpm-trie-insert lpm-trie-update lpm-trie-delete lpm-trie-free local-storage-cache-seq-get local-storage-cache-int-get local-storage-tasks-trace local-storage-cache-hashmap-control local-storage-create no-private-stack private-stack rename-base rename-kprobe rename-kretprobe rename-rawtp rename-fentry rename-fexit rename-fmodret rb-libbpf rb-custom pb-libbpf pb-custom sockmap strncmp-no-helper strncmp-helper bpf-nop trig-usermode-count trig-syscall-count trig-kernel-count trig-tp trig-rawtp trig-kprobe trig-kretprobe trig-kprobe-multi trig-kretprobe-multi trig-kprobe-multi-all trig-kretprobe-multi-all trig-fentry trig-fexit trig-fentry-sleep trig-fmodret trig-uprobe-nop trig-uretprobe-nop trig-uprobe-multi-nop trig-uretprobe-multi-nop trig-uprobe-push trig-uretprobe-push trig-uprobe-multi-push trig-uretprobe-multi-push trig-uprobe-ret trig-uretprobe-ret trig-uprobe-multi-ret trig-uretprobe-multi-ret trig-uprobe-nop5 trig-uretprobe-nop5 trig-uprobe-multi-nop5 trig-uretprobe-multi-nop5 trig-uprobe-nop10 trig-uretprobe-nop10 trig-uprobe-multi-nop10 trig-uretprobe-multi-nop10 trig-usdt-nop trig-usdt-nop5 trig-usdt-nop10 xdp-lb prog-run bpf-for bpf-loop'
 
 _bench_family() {
 	case $1 in
@@ -30,16 +30,19 @@ _bench_family() {
 	pb-custom | pb-libbpf | rb-custom | rb-libbpf) echo 13 ;;
 	sockmap) echo 14 ;;
 	strncmp-helper | strncmp-no-helper) echo 15 ;;
-	trig-base | trig-fentry | trig-fentry-sleep | trig-fexit | trig-fmodret | trig-kernel-count | trig-kprobe | trig-kprobe-multi | trig-kprobe-multi-all | trig-kretprobe | trig-kretprobe-multi | trig-kretprobe-multi-all | trig-rawtp | trig-syscall-count | trig-tp | trig-uprobe-base | trig-uprobe-multi-nop | trig-uprobe-multi-nop10 | trig-uprobe-multi-nop5 | trig-uprobe-multi-push | trig-uprobe-multi-ret | trig-uprobe-nop | trig-uprobe-nop10 | trig-uprobe-nop5 | trig-uprobe-push | trig-uprobe-ret | trig-uprobe-with-nop | trig-uprobe-with-push | trig-uprobe-with-ret | trig-uprobe-without-nop | trig-uretprobe-multi-nop | trig-uretprobe-multi-nop10 | trig-uretprobe-multi-nop5 | trig-uretprobe-multi-push | trig-uretprobe-multi-ret | trig-uretprobe-nop | trig-uretprobe-nop10 | trig-uretprobe-nop5 | trig-uretprobe-push | trig-uretprobe-ret | trig-uretprobe-with-nop | trig-uretprobe-with-push | trig-uretprobe-with-ret | trig-uretprobe-without-nop | trig-usdt-nop | trig-usdt-nop10 | trig-usdt-nop5 | trig-usermode-count) echo 16 ;;
-	bpf-for) echo 17 ;;
-	bpf-loop) echo 18 ;;
+	bpf-nop) echo 16 ;;
+	trig-base | trig-fentry | trig-fentry-sleep | trig-fexit | trig-fmodret | trig-kernel-count | trig-kprobe | trig-kprobe-multi | trig-kprobe-multi-all | trig-kretprobe | trig-kretprobe-multi | trig-kretprobe-multi-all | trig-rawtp | trig-syscall-count | trig-tp | trig-uprobe-base | trig-uprobe-multi-nop | trig-uprobe-multi-nop10 | trig-uprobe-multi-nop5 | trig-uprobe-multi-push | trig-uprobe-multi-ret | trig-uprobe-nop | trig-uprobe-nop10 | trig-uprobe-nop5 | trig-uprobe-push | trig-uprobe-ret | trig-uprobe-with-nop | trig-uprobe-with-push | trig-uprobe-with-ret | trig-uprobe-without-nop | trig-uretprobe-multi-nop | trig-uretprobe-multi-nop10 | trig-uretprobe-multi-nop5 | trig-uretprobe-multi-push | trig-uretprobe-multi-ret | trig-uretprobe-nop | trig-uretprobe-nop10 | trig-uretprobe-nop5 | trig-uretprobe-push | trig-uretprobe-ret | trig-uretprobe-with-nop | trig-uretprobe-with-push | trig-uretprobe-with-ret | trig-uretprobe-without-nop | trig-usdt-nop | trig-usdt-nop10 | trig-usdt-nop5 | trig-usermode-count) echo 17 ;;
+	xdp-lb) echo 18 ;;
+	prog-run) echo 19 ;;
+	bpf-for) echo 20 ;;
+	bpf-loop) echo 21 ;;
 	esac
 }
 
 _bench_options() {
 	case $1 in
 	core) echo '--list --all --duration --warmup --producers --consumers --affinity --prod-affinity --cons-affinity --verbose --quiet --interval --runs --attach --verify --precision --output --resume --compare --match --figure --markdown --csv --fail-on-slower --assume-steady --show-env --show-tables --help --usage --version' ;;
-	all) echo '--batch-size --cmp-str-len --crypto-cipher --crypto-len --delay-consumer --empty --hashmap_nr_keys_used --key_size --kthread_pid --map_flags --max-unread --max_entries --nr-batch-iters --nr_entries --nr_hash_funcs --nr_loops --nr_maps --nr_procs --order --pb-pages --preallocated --prefix_len --producer-duration --random --rb-b2b --rb-batch-cnt --rb-bench-producer --rb-consume --rb-overwrite --rb-record-size --rb-sample-rate --rb-sampled --rb-size --rb-use-output --rb-wakeup --rx-normal --rx-pass --rx-strp --rx-verdict-egress --rx-verdict-ingress --seed --show-jit --stacktrace --storage-type --trig-batch-iters --trig-driver --tx-normal --tx-pass --tx-verdict-egress --tx-verdict-ingress --use-case --value-size --value_size' ;;
+	all) echo '--batch-size --cmp-str-len --crypto-cipher --crypto-len --ctx-in --data-in --delay-consumer --empty --hashmap_nr_keys_used --key_size --kthread_pid --list-scenarios --machine-readable --map_flags --max-unread --max_entries --nr-batch-iters --nr_entries --nr_hash_funcs --nr_loops --nr_maps --nr_procs --object --order --pb-pages --preallocated --prefix_len --producer-duration --program --random --rb-b2b --rb-batch-cnt --rb-bench-producer --rb-consume --rb-latency --rb-overwrite --rb-record-size --rb-sample-rate --rb-sampled --rb-size --rb-use-output --rb-wakeup --repeat --rx-normal --rx-pass --rx-strp --rx-verdict-egress --rx-verdict-ingress --scenario --seed --show-jit --stacktrace --storage-type --trig-batch-iters --trig-driver --tx-normal --tx-pass --tx-verdict-egress --tx-verdict-ingress --use-case --value-size --value_size' ;;
 	0) echo '--nr_entries --nr_hash_funcs --value_size --seed' ;;
 	2) echo '--crypto-len --crypto-cipher' ;;
 	4) echo '--key_size --map_flags --max_entries --nr_entries --nr_loops --order --seed' ;;
@@ -50,18 +53,20 @@ _bench_options() {
 	9) echo '--nr_maps --hashmap_nr_keys_used --seed --empty' ;;
 	10) echo '--batch-size --storage-type' ;;
 	11) echo '--nr-batch-iters --show-jit' ;;
-	13) echo '--rb-b2b --rb-use-output --rb-batch-cnt --rb-sampled --rb-sample-rate --rb-size --pb-pages --rb-record-size --rb-wakeup --rb-consume --rb-overwrite --rb-bench-producer' ;;
+	13) echo '--rb-b2b --rb-use-output --rb-batch-cnt --rb-sampled --rb-sample-rate --rb-size --pb-pages --rb-record-size --rb-wakeup --rb-consume --rb-overwrite --rb-bench-producer --rb-latency' ;;
 	14) echo '--rx-verdict-egress --rx-verdict-ingress --rx-pass --rx-normal --tx-verdict-ingress --tx-verdict-egress --tx-pass --tx-normal --rx-strp --delay-consumer --producer-duration --max-unread' ;;
 	15) echo '--cmp-str-len --seed' ;;
-	16) echo '--trig-batch-iters --trig-driver --stacktrace' ;;
-	17) echo '--nr_loops' ;;
-	18) echo '--nr_loops' ;;
+	17) echo '--trig-batch-iters --trig-driver --stacktrace' ;;
+	18) echo '--scenario --list-scenarios --machine-readable' ;;
+	19) echo '--object --program --data-in --ctx-in --repeat' ;;
+	20) echo '--nr_loops' ;;
+	21) echo '--nr_loops' ;;
 	esac
 }
 
 _bench_argument() {
 	case $1:$2 in
-	core:--figure) echo '=all batches bpf cpu_ns create_errors creates drops failed_calls false_hits false_positives functions grace_ns grace_periods held hits important_hits in_section latency lookups memory operations ops peak_memory receive_calls received refused send_calls sent storages ticks total unread wakeups wakeups_per_1000' ;;
+	core:--figure) echo '=all batches bpf cpu_ns create_errors creates drops empty failed_calls false_hits false_positives functions grace_ns grace_periods held hits important_hits in_section latency latency_median latency_p99 lookups max_of_batches mean median memory min_of_batches missed misses operations ops p99_of_batches peak_memory receive_calls received refused send_calls sent storages ticks timed total unread wakeups wakeups_per_1000' ;;
 	core:--attach) echo '=auto fentry kprobe tp rawtp' ;;
 	core:--compare | core:--output | core:-C | core:-o) echo 'FILE' ;;
 	core:--cons-affinity | core:--consumers | core:--duration | core:--fail-on-slower | core:--interval | core:--match | core:--precision | core:--prod-affinity | core:--producers | core:--runs | core:--warmup | core:-c | core:-d | core:-p | core:-r | core:-w) echo 'other' ;;
@@ -82,10 +87,13 @@ _bench_argument() {
 	13:--pb-pages | 13:--rb-batch-cnt | 13:--rb-consume | 13:--rb-record-size | 13:--rb-sample-rate | 13:--rb-size) echo 'other' ;;
 	14:--delay-consumer | 14:--max-unread | 14:--producer-duration | 14:--rx-strp) echo 'other' ;;
 	15:--cmp-str-len | 15:--seed) echo 'other' ;;
-	16:--trig-driver) echo '=auto batch syscall' ;;
-	16:--trig-batch-iters) echo 'other' ;;
-	17:--nr_loops) echo 'other' ;;
-	18:--nr_loops) echo 'other' ;;
+	17:--trig-driver) echo '=auto batch syscall' ;;
+	17:--trig-batch-iters) echo 'other' ;;
+	18:--scenario) echo '=tcp-v4-lru-hit tcp-v4-ch tcp-v6-lru-hit tcp-v6-ch udp-v4-lru-hit udp-v6-lru-hit tcp-v4v6-lru-hit tcp-v4-lru-diverse tcp-v4-ch-diverse tcp-v6-lru-diverse tcp-v6-ch-diverse udp-v4-lru-diverse tcp-v4-syn tcp-v4-rst-miss tcp-v4-lru-miss udp-v4-lru-miss tcp-v4-lru-warmup pass-v4-no-vip pass-v6-no-vip pass-v4-icmp pass-non-ip drop-v4-frag drop-v4-options drop-v6-frag' ;;
+	19:--ctx-in | 19:--data-in | 19:--object) echo 'FILE' ;;
+	19:--program | 19:--repeat) echo 'other' ;;
+	20:--nr_loops) echo 'other' ;;
+	21:--nr_loops) echo 'other' ;;
 	*) return 1 ;;
 	esac
 }

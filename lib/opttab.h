@@ -78,7 +78,9 @@ const struct opt *opttab_find(const struct opt *opts, size_t nr, const char *nam
  */
 int opttab_check(const struct opt *opts, size_t nr, size_t base_size, char *err, size_t err_size);
 
-/* What an OPT_CUSTOM row needs for a const char *: NULL, or the argument as typed, which is not "". */
+/*
+ * What an OPT_CUSTOM row needs for a const char *: NULL, or the argument as typed, which is not "".
+ */
 #define OPT_STRING                                                                \
 	.type = OPT_CUSTOM, .parse = opt_string_parse, .reset = opt_string_reset, \
 	.format = opt_string_format

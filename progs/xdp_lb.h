@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The load balancer of xdp_lb.bpf.c, as far as user space fills its tables and checks its packets. */
+/*
+ * The load balancer of xdp_lb.bpf.c, as far as user space fills its tables and checks its packets.
+ */
 #ifndef PROGS_XDP_LB_H
 #define PROGS_XDP_LB_H
 

@@ -177,7 +177,7 @@ trap 'on_signal 143' TERM HUP
 
 # A background child of a script ignores SIGINT, unless env undoes that. Older ones, and busybox's,
 # cannot; bench does so itself.
-not_ignored=(env --default-signal=INT,QUIT)
+not_ignored=(env "--default-signal=INT,QUIT")
 "${not_ignored[@]}" true 2>/dev/null || not_ignored=()
 
 # run_child COMMAND...: its exit status

@@ -177,7 +177,9 @@ static void measure_consumer(const char *name, bool libbpf, bool parallel)
 	fflush(stdout);
 }
 
-/* Runs bench; returns seconds until its threads started, and its |interval error|s, us, in @jitter. */
+/*
+ * Runs bench; returns seconds until its threads started, and its |interval error|s, us, in @jitter.
+ */
 static double run_bench(const char *bench, const char *args, double *jitter, size_t max, size_t *nr)
 {
 	uint64_t start = now_ns(), started = 0;

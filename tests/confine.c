@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Runs a command with less than it would have: for tests of what is said then. System calls can be
- * answered in the kernel's place, by a seccomp filter that asks this program: so a kernel can be made
- * to look as if it had no ring buffers, no kprobes, or no bpf_loop().
+ * answered in the kernel's place, by a seccomp filter that asks this program: so a kernel can be
+ * made to look as if it had no ring buffers, no kprobes, or no bpf_loop().
  *
  *	confine [OPTION...] [RULE...] COMMAND [ARG...]
  *
@@ -12,9 +12,10 @@
  *	RULE		CALL[,KEY=VALUE...]:ERROR[:LOG]
  *
  * A system call that is like the rule fails with ERROR, EPERM or a number; a program that is loaded
- * gets LOG as the words of the verifier. Keys of bpf: cmd (number); type, of the map or the program;
- * flags, a bit of the map's; insns, of the program (their number); helper, that the program calls (number); kfunc=1, it calls a function of
- * the kernel; attach, type of the link. Of perf_event_open: type.
+ * gets LOG as the words of the verifier. Keys of bpf: cmd (number); type, of the map or the
+ * program; flags, a bit of the map's; insns, of the program (their number); helper, that the
+ * program calls (number); kfunc=1, it calls a function of the kernel; attach, type of the link. Of
+ * perf_event_open: type.
  *
  * Exit status: the command's, 128 + N where signal N ended it; 125 where this program failed.
  */
@@ -371,7 +372,9 @@ static uint64_t parse_caps(char *list)
 	return caps;
 }
 
-/* From here on it has @caps and no others, whatever user it is run as. @uid: -1: the same as now. */
+/*
+ * From here on it has @caps and no others, whatever user it is run as. @uid: -1: the same as now.
+ */
 static void become(long uid, bool with_caps, uint64_t caps)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };

@@ -59,8 +59,8 @@ static inline void attach_trigger(void)
 int attach_syscall_function(const char *syscall, char *buf, size_t size);
 
 /*
- * Before the load: lets only the entry of @kind of the programs named @set (ATTACH_SYSCALL: those of
- * SYSCALL_PROGS()) be loaded, names its target, and has it count the calls of thread group @tgid
+ * Before the load: lets only the entry of @kind of the programs named @set (ATTACH_SYSCALL: those
+ * of SYSCALL_PROGS()) be loaded, names its target, and has it count the calls of thread group @tgid
  * (see attach_tgid()). Returns 0 or -errno.
  */
 int attach_prepare(struct bpf_object *obj, const char *set, enum attach_kind kind, pid_t tgid);

@@ -47,7 +47,9 @@ void lines_progress(FILE *out, const struct report *report, int iter, uint64_t i
 	/* The column that scripts look for: how far the interval was from the asked one, us. */
 	fprintf(out, "Iter %3d (%7.3lfus): ", iter,
 		((double)s->dt_ns - (double)interval_ns) / 1000.0);
-	if (report->progress)
+	if (isnan(values[0])) /* a time, of what did not happen */
+		fputs("nothing ended in it\n", out);
+	else if (report->progress)
 		report->progress(out, report, values, s, producers);
 	else
 		generic_progress(out, report, values);

@@ -55,8 +55,8 @@ void lines_progress(FILE *out, const struct report *report, int iter, uint64_t i
 		    const struct sample *s, int producers);
 
 /*
- * The Summary line over @n samples, or runs. @params: the options of the family. Returns 0; -ENODATA where they make no figure, with
- * nothing printed; or another -errno.
+ * The Summary line over @n samples, or runs. @params: the options of the family. Returns 0;
+ * -ENODATA where they make no figure, with nothing printed; or another -errno.
  */
 int lines_summary(FILE *out, const struct report *report, const void *params,
 		  const struct sample *samples, size_t n, int producers);

@@ -18,8 +18,8 @@ void warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Until message_about(NULL), warnings and notes have "@name: " in front, where many runs follow each
- * other and none of them has a heading.
+ * Until message_about(NULL), warnings and notes have "@name: " in front, where many runs follow
+ * each other and none of them has a heading.
  */
 void message_about(const char *name);
 

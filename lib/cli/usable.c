@@ -13,7 +13,7 @@ void usable_skip(struct chosen *c, const struct bench_err *err)
 	snprintf(c->why, sizeof(c->why), "%.*s", (int)sizeof(c->why) - 1, err->text);
 }
 
-/* Skipped, and that is told at once; of all benchmarks, it is told at the end. */
+/* Skipped, which is reported at once; of all benchmarks, at the end. */
 static void skip(const struct args *args, struct chosen *c, const struct bench_err *err)
 {
 	c->skipped = true;

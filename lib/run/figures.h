@@ -134,8 +134,9 @@ void observations_free(struct observations *obs);
 
 /*
  * Sums up row @row of @n samples. A quantile over all their batches takes the place of a mean, with
- * the batches' number and deviation; its interval is that of the samples' quantiles, moved there. Returns 0; -ENODATA where they make no
- * figure (nothing happened in any of them), with all of @out unknown; or another -errno.
+ * the batches' number and deviation; its interval is that of the samples' quantiles, moved there.
+ * Returns 0; -ENODATA where they make no figure (nothing happened in any of them), with all of @out
+ * unknown; or another -errno.
  */
 int figure_sum_up(const struct report *report, size_t row, const struct sample *samples, size_t n,
 		  int producers, struct figure_stats *out);

@@ -153,8 +153,9 @@ static bool is_ignored(int sig)
 }
 
 /*
- * Who reads what we print has gone. In the midst of a run, that is to end as at any other signal, and
- * to be recorded; else it ends the process. In the thread that writes, at any point: without a lock.
+ * Who reads what we print has gone. In the midst of a run, that is to end as at any other signal,
+ * and to be recorded; else it ends the process. In the thread that writes, at any point: without a
+ * lock.
  */
 static void on_broken_pipe(int sig)
 {

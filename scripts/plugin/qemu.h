@@ -68,9 +68,9 @@ uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 
 /*
- * Version 1 and 2: returns the instruction's bytes, and looks at nothing but @insn. From version 3 on:
- * copies at most @len of them to @dest, and returns how many. The result is an integer or a pointer,
- * of the same size.
+ * Version 1 and 2: returns the instruction's bytes, and looks at nothing but @insn. From version 3
+ * on: copies at most @len of them to @dest, and returns how many. The result is an integer or a
+ * pointer, of the same size.
  */
 uintptr_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *dest, size_t len);
 

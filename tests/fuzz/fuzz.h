@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the fuzz targets share. A target is a file fuzz_NAME.c with LLVMFuzzerTestOneInput(), and its
- * corpus is corpus/NAME. `make fuzz` links it with libFuzzer; `make check` with replay.c, which
+ * What the fuzz targets share. A target is a file fuzz_NAME.c with LLVMFuzzerTestOneInput(), and
+ * its corpus is corpus/NAME. `make fuzz` links it with libFuzzer; `make check` with replay.c, which
  * feeds it the files of the corpus.
  *
  * A target looks for more than crashes: fuzz_check() holds what it gets against what the functions

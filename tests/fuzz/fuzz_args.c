@@ -54,7 +54,9 @@ static bool starts_with(const char *s, const char *start)
 	return !strncmp(s, start, strlen(start));
 }
 
-/* One line says what is wrong; notes may stand beside it. Nothing is said where nothing is wrong. */
+/*
+ * One line says what is wrong; notes may stand beside it. Nothing is said where nothing is wrong.
+ */
 static void check_messages(int code, char *text)
 {
 	char *rest = text, *line;

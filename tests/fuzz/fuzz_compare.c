@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The whole of `bench -C BASE NEW...` in its three formats. An input is text: a line with the argument of
- * --match (empty: not given), the records of BASE, a line "--", and the records of NEW; without
- * that line, NEW is BASE.
+ * The whole of `bench -C BASE NEW...` in its three formats. An input is text: a line with the
+ * argument of --match (empty: not given), the records of BASE, a line "--", and the records of NEW;
+ * without that line, NEW is BASE.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -140,7 +140,9 @@ static void check_output(const char *text, int format)
 	}
 }
 
-/* Fails as users know it: in one line, with nothing printed but where there is nothing to compare. */
+/*
+ * Fails as users know it: in one line, with nothing printed but where there is nothing to compare.
+ */
 static void check_failure(int ret, const char *text, const char *err)
 {
 	fuzz_check(ret == -EINVAL || ret == -EBADMSG || ret == -ENODATA || ret == -ENOMSG ||
@@ -193,7 +195,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	opts.fail_on_slower_pct = 5;
 	again = compare(paths, 2, &opts);
 	fuzz_check(again == ret || (!ret && again == -ENOMSG), "%d as text, %d as CSV", ret, again);
-	/* Each figure, of more files: then there is something to compare, for base is among them. */
+	/*
+	 * Each figure, of more files: then there is something to compare, for base is among them.
+	 */
 	opts = (struct compare_opts){ .match = in.match, .figure = "all" };
 	for (format = COMPARE_TEXT; format <= COMPARE_CSV; format++) {
 		opts.format = format;
@@ -209,7 +213,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	json_object_seed(1);
-	/* Make the tables that libRmath keeps, which would look like something lost in each input. */
+	/*
+	 * Make the tables that libRmath keeps, which would look like something lost in each input.
+	 */
 	pwilcox(49 * 49 / 2, 49, 49, 1, 0);
 	return 0;
 }

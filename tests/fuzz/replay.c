@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Feeds files to a fuzz target, which is linked with it, and reports in TAP: those that are named, or
- * in the folders that are named; else those of the target's corpus, for which it has to be started
- * at the top of the tree.
+ * Feeds files to a fuzz target, which is linked with it, and reports in TAP: those that are named,
+ * or in the folders that are named; else those of the target's corpus, for which it has to be
+ * started at the top of the tree.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -89,8 +89,9 @@ static uint8_t *read_file(const char *path, size_t *size)
 }
 
 /*
- * In a process of its own, so that a crash has a name and the other files still have their turn. Twice,
- * since a fuzzer goes on in the same process: nothing of an input may be left for the next one.
+ * In a process of its own, so that a crash has a name and the other files still have their turn.
+ * Twice, since a fuzzer goes on in the same process: nothing of an input may be left for the next
+ * one.
  */
 static int run_file(const char *path)
 {

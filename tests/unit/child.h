@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Parts of a test in a process of their own, which may end by a signal. It is this program anew, not
- * a fork alone: the thread that receives signals would not be there, and the thread sanitizer knows
- * no threads after a fork. What a child checks it reports by its exit status: cmocka's asserts have
- * no test to fail there.
+ * Parts of a test in a process of their own, which may end by a signal. It is this program anew,
+ * not a fork alone: the thread that receives signals would not be there, and the thread sanitizer
+ * knows no threads after a fork. What a child checks it reports by its exit status: cmocka's
+ * asserts have no test to fail there.
  */
 #ifndef TESTS_UNIT_CHILD_H
 #define TESTS_UNIT_CHILD_H

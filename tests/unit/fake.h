@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Benchmarks made up for tests of the life of a run: without BPF. They count what the core does with
- * them. The tests copy the one below and put in what should not be: functions that lie, fail, sleep
- * and hang as no real ones should.
+ * Benchmarks made up for tests of the life of a run: without BPF. They count what the core does
+ * with them. The tests copy the one below and put in what should not be: functions that lie, fail,
+ * sleep and hang as no real ones should.
  */
 #ifndef TESTS_UNIT_FAKE_H
 #define TESTS_UNIT_FAKE_H

@@ -163,8 +163,8 @@ static void first_measure_counts_threads(struct bench_run *run, struct values *v
 }
 
 /*
- * Where there are more threads than CPUs it takes a while until each has had its first turn. That is
- * no part of what is measured: else a run measures fewer threads than were asked for.
+ * Where there are more threads than CPUs it takes a while until each has had its first turn. That
+ * is no part of what is measured: else a run measures fewer threads than were asked for.
  */
 static void all_threads_work_when_measuring_begins(void **state)
 {

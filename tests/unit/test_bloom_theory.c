@@ -52,7 +52,9 @@ static void bits_are_rounded_up(void **state)
 				 (unsigned long long)c[i].bits);
 }
 
-/* One entry, one function, 64 bits: the chance is one in 64, and exp() makes 1 - e^(-1/64) of it. */
+/*
+ * One entry, one function, 64 bits: the chance is one in 64, and exp() makes 1 - e^(-1/64) of it.
+ */
 static void rate_of_one_entry(void **state)
 {
 	assert_true(fabs(bloom_rate(1, 1) - 0.0155035635) < 1e-9);
@@ -95,7 +97,9 @@ static void formula_explains_the_reference(void **state)
 
 	assert_int_equal(rows_explained(bloom_rate_as_printed, &rows), 57);
 	assert_int_equal(rows, 60);
-	/* Without the conversion it does not: the other rates are so small that it hardly matters. */
+	/*
+	 * Without the conversion it does not: the other rates are so small that it hardly matters.
+	 */
 	assert_int_equal(rows_explained(unchanged, &rows), 24);
 }
 

@@ -58,7 +58,10 @@ static int clear(void **state)
 
 /* ---- records */
 
-/* A record as bench writes them; @edit ("params.a=1,summary.unit=\"%\"", JSON values; "-": removed) alters it. */
+/*
+ * A record as bench writes them; @edit ("params.a=1,summary.unit=\"%\"", JSON values; "-": removed)
+ * alters it.
+ */
 static void edit_record(json_t *r, const char *edit)
 {
 	char *copy, *save, *word;
@@ -376,7 +379,9 @@ static void verdicts(void **state)
 	assert_true(fabs(csv_number(&csv, 1, "p") - 2 / 12870.0) < 1e-15);
 	assert_true(csv_number(&csv, 1, "u") == 64);
 	assert_true(csv_number(&csv, 2, "u") == 0);
-	/* Ratios: the same spread on both sides, so that the estimate is exactly that of the means */
+	/*
+	 * Ratios: the same spread on both sides, so that the estimate is exactly that of the means
+	 */
 	assert_true(fabs(csv_number(&csv, 1, "change_pct") - 25) < 1e-9);
 	assert_true(fabs(csv_number(&csv, 2, "change_pct") + 20) < 1e-9);
 	assert_true(csv_number(&csv, 1, "change_ci95_low_pct") > 15);
@@ -1697,7 +1702,8 @@ struct simulated {
 };
 
 /*
- * @files of @rows, each of @min_runs to 8 runs a side; in those with an odd number there is @change.
+ * @files of @rows, each of @min_runs to 8 runs a side; in those with an odd number there is
+ * @change.
  */
 static struct simulated simulate(unsigned short seed[3], size_t files, size_t rows, double change,
 				 size_t min_runs)

@@ -145,7 +145,9 @@ static int attached_setup(struct bench_run *run)
 	return fake_setup(run);
 }
 
-/* Attached, but never run: the first count tells. After a signal it may just not have come to it. */
+/*
+ * Attached, but never run: the first count tells. After a signal it may just not have come to it.
+ */
 static void programs_that_never_run(void **state)
 {
 	struct bench_config cfg = config(1, 1);

@@ -90,7 +90,9 @@ static struct figure_stats sum_up(size_t row, const struct sample *s, size_t n, 
 	struct figure_stats st;
 
 	assert_int_equal(figure_sum_up(&report, row, s, n, producers, &st), 0);
-	/* only a gauge has a highest value to tell: that of a rate would be the luckiest interval */
+	/*
+	 * only a gauge has a highest value to tell: that of a rate would be the luckiest interval
+	 */
 	assert_true(isnan(st.max) == (figures[row].kind != FIGURE_GAUGE));
 	return st;
 }
@@ -164,8 +166,8 @@ static void rates_over_unequal_intervals(void **state)
 }
 
 /*
- * Work 4, 6, 8: 6 +- 2. Misses 3, 2, 1: 2 +- 1. Their sum is 7, 8, 9: its deviation is 1, neither the
- * sum of the two nor the root of their squares.
+ * Work 4, 6, 8: 6 +- 2. Misses 3, 2, 1: 2 +- 1. Their sum is 7, 8, 9: its deviation is 1, neither
+ * the sum of the two nor the root of their squares.
  */
 static void a_sum_has_its_own_deviation(void **state)
 {

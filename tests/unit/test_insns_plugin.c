@@ -280,7 +280,9 @@ static void counts_with(int version)
 	write_text("marks", "noise\nirq ffffffff81000100\nswitch ffffffff81000200\nrun 7\n");
 	assert_int_equal(install(version, "x86_64"), 0);
 
-	/* Before the first measurement nothing is counted, and another program has a B there, too. */
+	/*
+	 * Before the first measurement nothing is counted, and another program has a B there, too.
+	 */
 	execute(KERNEL, "abc", 1000);
 	execute(CODE_ADDR, "b", 1);
 	assert_false(state.armed);

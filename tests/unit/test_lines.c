@@ -113,8 +113,8 @@ static void hits_drops_unequal_intervals(void **state)
 }
 
 /*
- * Hits 4, 6, 8 M/s: 6 +- 2. Drops 3, 2, 1: 2 +- 1. Their sum is 7, 8, 9: its deviation is 1, neither
- * the sum of the two nor the root of their squares.
+ * Hits 4, 6, 8 M/s: 6 +- 2. Drops 3, 2, 1: 2 +- 1. Their sum is 7, 8, 9: its deviation is 1,
+ * neither the sum of the two nor the root of their squares.
  */
 static void hits_drops_total_has_its_own_deviation(void **state)
 {

@@ -26,8 +26,8 @@ static void times_are_parsed(void **state)
 }
 
 /*
- * @sequence has a letter for each run, a second apart: b of base, n of new, and - for nothing. The mean
- * of a run is its place.
+ * @sequence has a letter for each run, a second apart: b of base, n of new, and - for nothing. The
+ * mean of a run is its place.
  */
 static int order_of(const char *sequence, struct blocks *base_blocks, struct blocks *new_blocks)
 {

@@ -29,8 +29,8 @@
 #define RING 4096
 
 /*
- * A file laid out like a ring buffer map, with all positions at @pos. What the kernel does by mapping
- * twice, ring_put() does by writing twice.
+ * A file laid out like a ring buffer map, with all positions at @pos. What the kernel does by
+ * mapping twice, ring_put() does by writing twice.
  */
 struct fake_ring {
 	struct ringbuf r;

@@ -247,8 +247,9 @@ static void quantile_refuses(void **state)
 
 /*
  * The example of Benjamini and Hochberg (1995), section 4: thrombolysis and its outcomes, 15 tests,
- * of which their procedure shows four at 0.05, and Bonferroni's three. The adjusted values follow from
- * their definition: p m / rank, or a later one that is smaller (as the sixth is, by the seventh).
+ * of which their procedure shows four at 0.05, and Bonferroni's three. The adjusted values follow
+ * from their definition: p m / rank, or a later one that is smaller (as the sixth is, by the
+ * seventh).
  */
 static void adjusted_p_published(void **state)
 {

@@ -388,8 +388,8 @@ static void shift_of_small_samples(void **state)
 	struct utest_shift s;
 
 	/*
-	 * Differences, sorted: -5 -3 -1 1 1 1 2 3 4 5 7 8 12 16 18 19: the median is between 3 and 4.
-	 * P(U <= 0) = 1/70 < 0.025 <= P(U <= 1): the interval goes from first to last.
+	 * Differences, sorted: -5 -3 -1 1 1 1 2 3 4 5 7 8 12 16 18 19: the median is between 3 and
+	 * 4. P(U <= 0) = 1/70 < 0.025 <= P(U <= 1): the interval goes from first to last.
 	 */
 	s = shift(x, 4, y, 4);
 	assert_true(s.estimate == 3.5);

@@ -4,7 +4,7 @@
 # xdp-lb: that each scenario is what it is called. The program counts what becomes of each packet,
 # and a run fails where it is not what the scenario says.
 
-load helpers
+load ../helpers
 
 # Of the record in $OUT
 field() {
@@ -21,7 +21,7 @@ scenario() {
 	exits 0
 	(($(wc -l <"$OUT") == 24 && $(cut -d' ' -f1 "$OUT" | sort -u | wc -l) == 24))
 	diff <(cut -d' ' -f1 "$OUT" | sort) \
-		<("$BATS_TEST_DIRNAME/../benchs/run_bench_xdp_lb.sh" --dry-run --bench "$BENCH" |
+		<("$BATS_TEST_DIRNAME/../../benchs/run_bench_xdp_lb.sh" --dry-run --bench "$BENCH" |
 			sed -n 's/.*--scenario //p' | sort)
 	refused --scenario "'tcp-v4-hit'" 'tcp-v4-lru-hit' xdp-lb --scenario tcp-v4-hit
 }
