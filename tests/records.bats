@@ -81,7 +81,7 @@ valid() {
 		.schema = 3
 		del(.bench)
 		.status = "fine"
-		.summary.mean = -1
+		.summary.mean = "fast"
 		.summary = null
 		.samples = []
 		.samples[0].dt_ns = 0
