@@ -57,6 +57,7 @@ valid() {
 
 @test "an interrupted run is recorded as such" {
 	local i pid status=0
+	: >log
 	"$BENCH" -w0 -d60 --interval 100 -o out count-local >log 2>&1 3>&- &
 	pid=$!
 	for ((i = 0; i < 600; i++)); do
