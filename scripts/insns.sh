@@ -22,6 +22,8 @@ one thread drives), and print instructions per operation. Needs no root.
       --arch ARCH      x86_64 or arm64 (default: this machine's)
       --bench FILE     the static binary to run (default: made by make STATIC=1)
   -o, --output FILE    append bench's records
+      --add FILE       a file for the guest's /bin, such as a BPF object for prog-run:
+                       --add my.o '--object /bin/my.o prog-run'; may be given again
       --profile        under each row: instructions per operation by function
       --against FILE   records of an earlier -o: its figures are the first column
       --fail-on-change PCT
@@ -52,9 +54,9 @@ measure=(-w0 -d4 --precision 0.05 --interval 50)
 # Percent, above which a figure is not called exact
 exact=0.1
 
-kernels=() appends=() arch=$(uname -m) bench='' records='' profile=false against='' fail_on=''
+kernels=() appends=() arch=$(uname -m) bench='' records='' profile=false against='' fail_on='' add=()
 
-needs_value=' -k --kernel --append --arch --bench -o --output --against --fail-on-change '
+needs_value=' -k --kernel --append --arch --bench --add -o --output --against --fail-on-change '
 while (($#)); do
 	case $1 in
 	# A command line may start with an option of bench: the space tells it from one of ours
@@ -96,6 +98,7 @@ while (($#)); do
 		;;
 	--arch) arch=$2 ;;
 	--bench) bench=$2 ;;
+	--add) add+=(--add "$2") ;;
 	-o | --output) records=$2 ;;
 	--against) against=$2 ;;
 	--fail-on-change)
@@ -242,6 +245,7 @@ done'
 run_guest() {
 	local out=$scratch_dir/$1 vmtest status=0
 	vmtest=("$top/scripts/vmtest.sh" --icount --out "$out" --arch "$arch" --bench "$bench"
+		"${add[@]}"
 		--timeout $((300 + 60 * (${#lines[@]} ? ${#lines[@]} : 60))))
 	[[ -z ${kernels[$1]} ]] || vmtest+=(--kernel "${kernels[$1]}")
 	[[ -z ${appends[$1]} ]] || vmtest+=(--append "${appends[$1]}")
@@ -266,20 +270,22 @@ done
 # ---- figures
 
 # Of the records on standard input, which are runs of one command line:
-# "INSTRUCTIONS EXACT% THREADS OPERATIONS NS", or nothing where there is no rate. 1000 / (M/s) is ns
-# per operation, and 1 ns is one instruction.
+# "INSTRUCTIONS EXACT% THREADS OPERATIONS NS", or nothing where there is no rate and no time of an
+# operation. 1000 / (M/s) is ns per operation, and 1 ns is one instruction.
 figure() {
 	jq -rs '
 		def median: sort | if length % 2 == 1 then .[length / 2 | floor]
 			else (.[length / 2 - 1] + .[length / 2]) / 2 end;
 		def off($a; $b): if $a + $b > 0 then 200 * ($a - $b) / ($a + $b) | fabs else 0 end;
-		def within: .summary as $s
-			| [.samples[]? | (.[$s.figure // "hits"] // .ops // .hits // 0) / .dt_ns] as $r
+		def timed: .summary.unit == "ns/op";
+		def within: .summary as $s | timed as $timed
+			| [.samples[]? | if $timed then .[$s.figure] | select(. > 0)
+			   else (.[$s.figure // "hits"] // .ops // .hits // 0) / .dt_ns end] as $r
 			| ($r | length / 2 | floor) as $half
 			| [if $s.ci95_high then 50 * ($s.ci95_high - $s.ci95_low) / $s.mean else 0 end,
 			   if $half > 0 then off($r[:$half] | median; $r[-$half:] | median) else 0 end] | max;
-		def insns: 1000 / .summary.mean;
-		map(select(.summary.mean? > 0 and (.summary.unit | test("^M( ops)?/s$"))))
+		def insns: if timed then .summary.mean else 1000 / .summary.mean end;
+		map(select(.summary.mean? > 0 and (.summary.unit | test("^(M( ops)?/s|ns/op)$"))))
 		| select(length > 0)
 		| (map(insns) | add / length) as $mean
 		| (map([.samples[]?.dt_ns] | add // 0)) as $ns
@@ -287,7 +293,8 @@ figure() {
 		   ([(map(within) | max), off(map(insns) | max; map(insns) | min)] | max),
 		   (.[0] | if .params["rb-b2b"]? == true then 1
 			   else (.config.producers? // 1) + (.config.consumers? // 0) end),
-		   ([., $ns] | transpose | map(.[0].summary.mean * .[1] / 1000) | add),
+		   ([., $ns] | transpose | map(.[1] as $ns | .[0]
+			| if timed then [.samples[].ops] | add else .summary.mean * $ns / 1000 end) | add),
 		   ($ns | add)]
 		| map(tostring) | join(" ")'
 }

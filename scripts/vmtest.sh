@@ -39,7 +39,7 @@ root here, and installs nothing.
       --timeout SEC   for all of it, the boot included (default 600)
       --out DIR       where files from the guest's /out go, and its console.log
       --bench FILE    the static binary to run (default: made by make STATIC=1)
-      --add FILE      another static binary or script, for the guest's /bin; may be
+      --add FILE      another static binary, script or other file, for the guest's /bin; may be
                       given again
   -v, --verbose       show the guest's console on standard error
   -h, --help          this text
@@ -172,7 +172,7 @@ if [[ -n $kernel ]]; then
 fi
 [[ -z $bench || -x $bench ]] || die "--bench: there is no program '$bench'" 64
 for file in "${add[@]}"; do
-	[[ -f $file && -x $file ]] || die "--add: there is no program '$file'" 64
+	[[ -f $file && -r $file ]] || die "--add: there is no file '$file'" 64
 done
 if [[ -n $out ]]; then
 	mkdir -p -- "$out" 2>/dev/null || die "--out: cannot make '$out'" 64
