@@ -72,9 +72,7 @@ struct scenario {
 #define DROP	   .action = XDP_DROP
 #define DIVERSE(n) .src_bits = (n)
 
-/*
- * 4096 sources and 6500 packets: 4096 / 6500 * (1 - (1 - 1 / 4096) ^ 6500) are the first of theirs.
- */
+/* Of so many packets of 4096 sources, 50.1 % are the first of theirs. */
 #define WARMUP_BATCH 6500
 
 static const struct scenario scenarios[] = {
@@ -145,6 +143,7 @@ static const struct opt xdp_lb_opts[] = {
 	  .type = OPT_CHOICE,
 	  .at = offsetof(struct xdp_lb_params, scenario),
 	  .choices = scenario_names,
+	  .allowed = "one of those that --list-scenarios prints",
 	  .help = "What the packets are, and whether their connections are known" },
 	{ .name = "list-scenarios",
 	  .type = OPT_FLAG,

@@ -113,7 +113,7 @@ static void opt_expected(const struct opt *opt, char *buf, size_t size)
 	int i;
 
 	buf[0] = '\0';
-	if (opt->type == OPT_CHOICE) {
+	if (opt->type == OPT_CHOICE && !opt->allowed) {
 		for (i = 0; opt->choices[i] && used < size; i++)
 			used += snprintf(buf + used, size - used, "%s%s", i ? ", " : "",
 					 opt->choices[i]);

@@ -29,7 +29,7 @@ struct opt {
 	const char *def_text; /* OPT_NUM: the default in words, where def is only a mark */
 	const char *const *choices; /* OPT_CHOICE: NULL-terminated */
 	const char *help; /* default and range are appended */
-	const char *allowed; /* what is expected, in words; not for choices and flags; or NULL */
+	const char *allowed; /* what is expected, in words; choices: in place of a list; or NULL */
 	/*
 	 * Names what is measured, such as a file: no parameter of it, so that runs with another
 	 * file are runs of the same row. The benchmark records it as a fact.

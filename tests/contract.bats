@@ -100,7 +100,7 @@ BAD_VALUES='
 def whole: if type == "number" and . < 9007199254740992 then . else empty end;
 if .type == "number" or .type == "size" then
 	"", "1.5",
-	"\(.default | tonumber? // .min)x",
+	"\((.default | tonumber?) // .min)x",
 	(.min | whole - 1 | tostring), (.max | whole + 1 | tostring),
 	(if .expected == "a power of two" then "\(3 * .min)" else empty end)
 elif .type == "choice" then "", "no-such", (.choices[0] | ascii_upcase), "\(.choices[0])x"
@@ -112,7 +112,7 @@ EXPECTED='
 def num: if . > 9007199254740992 then "" else tostring end;
 if .type == "number" or .type == "size" then
 	"\(.expected // "a whole number") from \(.min) to \(.max | num)"
-elif .type == "choice" then .choices | join(", ")
+elif .type == "choice" then .expected // (.choices | join(", "))
 else .expected // "" end'
 
 # Each bad value of the option in the row $1 of the tables is refused, for benchmark $2
