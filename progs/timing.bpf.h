@@ -10,10 +10,11 @@
  *
  * In it there are @ctx, the program's context; @turn, which goes up by one for each turn that the
  * producer makes; and @args, struct timing_args, of the batch. TIMED_XDP() gets the arguments as
- * the metadata of its packet, and takes them away before the clock starts. The loop around it is
- * made of what the kernel has, see lib/run/timing.h, which is the other side of this: so each
- * becomes two programs, lookup_may_goto and lookup_bpf_loop, one of which is loaded. timing_empty
- * is the same loop with nothing in it.
+ * the metadata of its packet, and takes them away before the clock starts.
+ *
+ * The loop around it is made of what the kernel has, see lib/run/timing.h, which is the other side
+ * of this: so each becomes two programs, lookup_may_goto and lookup_bpf_loop, one of which is
+ * loaded. timing_empty is the same loop with nothing in it.
  */
 #ifndef PROGS_TIMING_BPF_H
 #define PROGS_TIMING_BPF_H

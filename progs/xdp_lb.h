@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The load balancer of xdp_lb.bpf.c, as far as user space fills its tables and checks its packets.
- */
+/* What user space knows of the load balancer in xdp_lb.bpf.c: its tables, what it does to packets. */
 #ifndef PROGS_XDP_LB_H
 #define PROGS_XDP_LB_H
 

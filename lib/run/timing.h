@@ -39,17 +39,13 @@ typedef int (*timing_batch_fn)(struct bench_thread *t, bool nothing, uint64_t tu
 			       struct timing_batch *out);
 
 /*
- * @turn: what a turn is to the user ("turns", "runs"). @max_turns: that a batch may have.
- * @batch_ns: that a batch shall take. NULL after bench_failed(); to be freed by timing_free() in
- * teardown().
+ * @turn: what a turn is to the user ("turns", "runs"). @max_turns: that a batch may have. @batch_ns:
+ * that a batch shall take. NULL after bench_failed(); to be freed by timing_free() in teardown().
  */
 struct timing *timing_new(struct bench_run *run, timing_batch_fn batch, const char *turn,
 			  uint64_t max_turns, double batch_ns);
 
-/*
- * Each batch that counts is of @turns, however long that takes; and there are none of twice as
- * many.
- */
+/* Each batch that counts is of @turns, however long it takes; there are none of twice as many. */
 void timing_fix_turns(struct timing *timing, uint64_t turns);
 void timing_free(struct timing *timing);
 

@@ -23,7 +23,7 @@ scenario() {
 	diff <(cut -d' ' -f1 "$OUT" | sort) \
 		<("$BATS_TEST_DIRNAME/../../benchs/run_bench_xdp_lb.sh" --dry-run --bench "$BENCH" |
 			sed -n 's/.*--scenario //p' | sort)
-	refused --scenario "'tcp-v4-hit'" 'tcp-v4-lru-hit' xdp-lb --scenario tcp-v4-hit
+	refused --scenario "'tcp-v4-hit'" '--list-scenarios' xdp-lb --scenario tcp-v4-hit
 }
 
 # The first packet is looked at byte by byte, all others are counted: the run fails where one of
