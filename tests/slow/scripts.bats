@@ -452,6 +452,21 @@ echo "sudo $*" >>"$CALLS"
 	[ "$(grep -c -e '-o' "$CALLS")" -eq 8 ]
 }
 
+# git bisect run takes 1 for a bad commit, and 125 for one that cannot be judged
+@test "ab: --fail-on-slower: what could not be measured is not slower" {
+	answer ' off =exit 4 bench: off: unavailable: no such thing' ' broken =exit 1 bench: broken: sorry' \
+		' wrong =exit 64 bench: wrong usage'
+	run -125 "$SCRIPTS/ab.sh" -r 4 --fail-on-slower 5 "$BENCH off" "$BENCH rb-custom"
+	rm -f ab-*
+	run -125 "$SCRIPTS/ab.sh" -r 4 --fail-on-slower 5 "$BENCH rb-custom" "$BENCH broken"
+	rm -f ab-*
+	run -125 "$SCRIPTS/ab.sh" -r 4 --fail-on-slower 5 "$BENCH rb-custom" "true {}"
+	rm -f ab-*
+	run -64 "$SCRIPTS/ab.sh" -r 4 --fail-on-slower 5 "$BENCH rb-custom" "$BENCH wrong"
+	rm -f ab-*
+	run -4 "$SCRIPTS/ab.sh" -r 4 "$BENCH off" "$BENCH rb-custom"
+}
+
 @test "ab: two benchmarks are one row, and faster is seen; --fail-on-slower" {
 	answer 'rb-custom=12' 'rb-libbpf=10'
 	run -0 --separate-stderr "$SCRIPTS/ab.sh" -r 5 "$BENCH rb-libbpf" "$BENCH rb-custom"
