@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # From records to charts. Input: an array of {side, record}, side being the name of the file; options
-# in $x (the field that is to be the axis, or "") and $sides (number of files). Output: one chart a
-# line,
+# in $x (the field that is to be the axis, or "") and $sides (number of files); with more than two
+# files, their names in $labels, what these are in $kind, and each benchmark's family in $families.
+# Output: one chart a line,
 #   {name, title, kind: "curves", x, logx, logy, unit, runs, series: [{name, points: [POINT]}]}, or
 #   {name, title, kind: "bars", unit, runs, bars: [{label, values: {SIDE: POINT}}]}
 # with POINT = {x, y, lo, hi, n, ats}: the median of n runs, from the lowest to the highest; of one run
-# its mean and 95 % interval; ats are the records' places in the input.
+# its mean and 95 % interval; with more than two files, x is the number of the file and label its name;
+# ats are the records' places in the input.
 
 # Fewer points than this on a line are better shown as bars
 def min_points: 3;
@@ -160,4 +162,24 @@ def charts($varying):
 		  end
 	end;
 
-points | varying as $v | [charts($v)] | to_entries[] | .value + { index: (.key + 1) }
+# With many files: a chart a family, a line a benchmark and setting, the files along the axis
+def family: $families[.fields.bench] // (.fields.bench | split("-")[0]);
+def chunks: . as $all | [range(0; length; max_lines) | $all[.:. + max_lines]];
+def along_files:
+	group_by([family, .unit]) | sort_by(map(.at) | min)[]
+	| (.[0] | family) as $family
+	| (group_by(.fields) | sort_by(map(.at) | min) | chunks) as $parts
+	| $parts | to_entries[] | .key as $part | (.value | add) as $p
+	| ($p | varying) as $told
+	| {
+		name: "files", kind: "curves", x: $kind, labels: $labels, unit: $p[0].unit,
+		title: ($family + if ($parts | length) > 1 then " (\($part + 1) of \($parts | length))" else "" end),
+		logx: false, logy: ([$p[].y] | spans(100)), runs: ($p | runs),
+		series: (.value | map({
+			name: described(.[0].fields; (["bench"] + ($told - ["bench"]))),
+			points: (map(.side as $side | { x: ($labels | index($side)), label: $side, y, lo, hi, n })
+				| sort_by(.x))
+		}))
+	};
+
+points | varying as $v | [if $sides > 2 then along_files else charts($v) end] | to_entries[] | .value + { index: (.key + 1) }

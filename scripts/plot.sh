@@ -9,20 +9,24 @@ set -euo pipefail
 
 usage() {
 	cat <<'END'
-Usage: scripts/plot.sh [OPTION...] RECORDS [NEW-RECORDS]
+Usage: scripts/plot.sh [OPTION...] RECORDS [NEW-RECORDS...]
 
 Draw what is in a file of records (bench -o), as SVG and PNG: the rate over the
 parameter that was swept, a line for each setting of the others, and bars for
 what was not swept. With two files it is bars, before and after, with the change
-that bench -C estimates. Prints the names of the files that it wrote.
+that bench -C estimates. With more files it is a chart for each family of
+benchmarks, with the kernels (or the files, where those are not all different)
+along the axis. Prints the names of the files that it wrote.
 
   -o, --output PREFIX  files are PREFIX-1.svg, PREFIX-1.png, ... (default the
                        name of RECORDS without .jsonl)
   -t, --text           print the charts as text of 75 columns instead
+      --svg            SVG alone, no PNG
   -x, --axis FIELD     the field of params for the axis, or producers (default:
                        the one that varies along most points)
       --title TEXT     put above each chart, before what is common to its points
-      --bench FILE     the program that compares (default ./bench)
+      --bench FILE     the program that compares, and knows the families (default
+                       ./bench)
   -h, --help           print this text
 
 A point is the median of its runs, and its interval goes from the lowest to the
@@ -34,13 +38,14 @@ Exit status: 0 done; 1 there is nothing to draw; 64 usage.
 END
 }
 
-prefix='' text=false x='' title=''
-parse o:tx: output:,text,axis:,title:,bench: "$@"
+prefix='' text=false kinds='svg png' x='' title=''
+parse o:tx: output:,text,svg,axis:,title:,bench: "$@"
 set -- "${args[@]}"
 while [[ $1 != -- ]]; do
 	case $1 in
 	-h | --help) usage && exit ;;
 	-t | --text) text=true ;;
+	--svg) kinds=svg ;;
 	-o | --output) prefix=$2 && shift ;;
 	-x | --axis) x=$2 && shift ;;
 	--title) title=$2 && shift ;;
@@ -49,7 +54,8 @@ while [[ $1 != -- ]]; do
 	shift
 done
 files=("${@:2}" "${after[@]}")
-((${#files[@]} == 1 || ${#files[@]} == 2)) || usage_error 'expected one file of records or two'
+((${#files[@]})) || usage_error 'expected a file of records, or several'
+((${#files[@]} <= 2)) || [[ -z $x ]] || usage_error '--axis: with more than two files the axis is the kernel'
 for file in "${files[@]}"; do
 	check_value RECORDS check_readable "$file"
 done
@@ -65,16 +71,38 @@ names=()
 for file in "${files[@]}"; do
 	names+=("$(basename -- "$file" .jsonl)")
 done
-if ((${#files[@]} == 2)) && [[ ${names[0]} == "${names[1]}" ]]; then
-	names=("${files[@]%.jsonl}")
-	[[ ${names[0]} != "${names[1]}" ]] || names=(before after)
+unique_names() {
+	[[ -z $(printf '%s\n' "${names[@]}" | sort | uniq -d) ]]
+}
+unique_names || names=("${files[@]%.jsonl}")
+if ! unique_names && ((${#files[@]} == 2)); then
+	names=(before after)
+elif ! unique_names; then
+	for i in "${!names[@]}"; do
+		names[i]="$((i + 1))"
+	done
+fi
+# Of many, the kernel's name says more, where a file is of one and each is of another
+kind=file families='{}'
+if ((${#files[@]} > 2)); then
+	releases=()
+	for file in "${files[@]}"; do
+		releases+=("$(jq -r '.env.kernel_release // empty' "$file" 2>/dev/null | sort -u)")
+	done
+	if [[ ${releases[*]} != *$'\n'* && -z $(printf '%s\n' "${releases[@]}" | sort | uniq -d) ]]; then
+		kind=kernel names=("${releases[@]}")
+	fi
+	families=$("$BENCH" --show-tables | jq -c '[.families[] | .title as $t | .benchmarks[]
+		| { key: .name, value: $t }] | from_entries')
 fi
 
 for i in "${!files[@]}"; do
 	jq -c --arg side "${names[i]}" '{ side: $side, record: . }' "${files[i]}" 2>"$scratch_dir/err" ||
 		die "${files[i]}: not a file of records: $(head -n1 "$scratch_dir/err")"
 done >"$scratch_dir/records"
-jq -s -c --arg x "$x" --argjson sides "${#files[@]}" -f "$top/scripts/plot.jq" \
+sides=$(printf '%s\n' "${names[@]}" | jq -R . | jq -cs .)
+jq -s -c --arg x "$x" --argjson sides "${#files[@]}" --argjson labels "$sides" --arg kind "$kind" \
+	--argjson families "$families" -f "$top/scripts/plot.jq" \
 	"$scratch_dir/records" >"$scratch_dir/charts" 2>"$scratch_dir/err" ||
 	die "${files[*]}: not records of bench: $(head -n1 "$scratch_dir/err")"
 [[ -s $scratch_dir/charts ]] || die "${files[*]}: no complete run in it"
@@ -108,7 +136,6 @@ changes() {
 		done
 }
 
-sides=$(printf '%s\n' "${names[@]}" | jq -R . | jq -cs .)
 if ((${#files[@]} == 2)); then
 	changes | jq -R -n '[inputs / " " | { key: .[0], value: (.[1] | tonumber) }] | from_entries' \
 		>"$scratch_dir/changes"
@@ -119,8 +146,8 @@ if ((${#files[@]} == 2)); then
 fi
 
 # What the points stand for, and where they were measured
-caption=$(jq -r -s '
-	(.[].record.env | "\(.cpu_model), Linux \(.kernel_release)") as $e | $e' \
+caption=$(jq -r -s --arg kind "$kind" '
+	.[].record.env | .cpu_model + if $kind == "kernel" then "" else ", Linux \(.kernel_release)" end' \
 	"$scratch_dir/records" | sort -u | paste -sd ';' | sed 's/;/; /g')
 
 # The heading where the points of a chart have nothing in common
@@ -165,10 +192,10 @@ draw_text() {
 		if .kind == "curves" then
 			([.series[].points[].hi] | max) as $max
 			| (.x | length) as $xw
-			| ([.series[].points[].x | tostring | length, $xw] | max) as $w
+			| ([.series[].points[] | .label // .x | tostring | length] + [$xw] | max) as $w
 			| .x as $x
 			| .series[] | "", (if .name == "" then empty else .name end), $x,
-				(.points[] | line("\(.x)"; $w; .; $max; ""))
+				(.points[] | line("\(.label // .x)"; $w; .; $max; ""))
 		else
 			([.bars[].values[].hi] | max) as $max
 			| ([.bars[].label | length] | max) as $w
@@ -204,10 +231,12 @@ gnuplot_of() {
 		if .kind == "curves" then
 			"set xlabel \(.x | q) noenhanced; set ylabel \(.unit | q)",
 			([.series[].points[].x] | [min, max]) as [$first, $last]
-			| (if .logx then "set logscale x; set xrange [\($first / 1.2):\($last * 1.2)]"
+			| (if .labels then "set xrange [-0.3:\((.labels | length) - 0.7)]; set xtics noenhanced ("
+				+ ([.labels | to_entries[] | "\(.value | q) \(.key)"] | join(", ")) + ")"
+			   elif .logx then "set logscale x; set xrange [\($first / 1.2):\($last * 1.2)]"
 			   else "set xrange [0:\($last * 1.03)]" end),
 			# No half a producer
-			(if $last <= 12 and all(.series[].points[].x; . == floor) then "set xtics 1" else empty end),
+			(if (.labels | not) and $last <= 12 and all(.series[].points[].x; . == floor) then "set xtics 1" else empty end),
 			(if .logy then "set logscale y" else "set yrange [0:*]" end),
 			"set key below left Left reverse vertical maxcols 1 noenhanced spacing 1.2 samplen 5",
 			([.series[].points[].y] | min) as $least | .logy as $logy
@@ -249,6 +278,21 @@ height_of() {
 		else 170 + (.bars | length) * (if any(.bars[]; .values | length > 1) then 40 else 22 end) end'
 }
 
+# What a screen reader says of the picture
+name_svg() {
+	local heading about
+	{
+		IFS= read -r heading
+		IFS= read -r about
+	} < <(jq -r --argjson sides "$sides" --arg title "$title" --arg others "$others" "$jq_common"'
+		("\(heading), \(.unit)", about_runs) | @html')
+	heading=$heading about=$about awk '
+		/^<title>/ { print "<title>" ENVIRON["heading"] "</title>"; next }
+		/^<desc>/ { print "<desc>" ENVIRON["about"] "</desc>"; next }
+		1' "$scratch_dir/picture" >"$scratch_dir/named"
+	mv -- "$scratch_dir/named" "$scratch_dir/picture"
+}
+
 if $text; then
 	draw_text
 	exit 0
@@ -258,7 +302,7 @@ while IFS= read -r chart; do
 	n=$((n + 1))
 	height=$(height_of <<<"$chart")
 	gnuplot_of <<<"$chart" >"$scratch_dir/chart"
-	for kind in svg png; do
+	for kind in $kinds; do
 		case $kind in
 		svg) terminal="svg size 900,$height font 'sans,12' background 'white'" ;;
 		png) terminal="pngcairo size 900,$height font 'sans,11'" ;;
@@ -270,6 +314,7 @@ while IFS= read -r chart; do
 		} >"$scratch_dir/program"
 		gnuplot "$scratch_dir/program" 2>"$scratch_dir/err" ||
 			die "gnuplot failed: $(head -n3 "$scratch_dir/err")"
+		[[ $kind != svg ]] || name_svg <<<"$chart"
 		cp -- "$scratch_dir/picture" "$prefix-$n.$kind"
 		echo "$prefix-$n.$kind"
 	done
