@@ -19,6 +19,9 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 SBINDIR ?= $(PREFIX)/sbin
 MANDIR ?= $(PREFIX)/share/man
+# Scripts, sweeps and published figures
+DATADIR ?= $(PREFIX)/share/bench
+COMPLETIONSDIR ?= $(PREFIX)/share/bash-completion/completions
 
 CROSS_COMPILE ?=
 ifeq ($(origin CC),default)
@@ -79,8 +82,11 @@ ifeq ($(WERROR),1)
 WARN += -Werror
 endif
 
+# No path of this machine stays in what is built: the same sources make the same bytes anywhere.
+PREFIX_MAP = -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(abspath $(B))=build
+
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DBENCH_VERSION='"$(VERSION)"' -I. -I$(B)/progs -Iprogs \
-	     $(WARN) $(CFLAGS) $(SANITIZE) -pthread $(shell $(PKG_CONFIG) --cflags $(PKGS))
+	     $(WARN) $(PREFIX_MAP) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) -pthread $(shell $(PKG_CONFIG) --cflags $(PKGS))
 ifeq ($(STATIC),1)
 ALL_LDFLAGS = -static -pthread $(SANITIZE) $(LDFLAGS)
 LDLIBS = $(shell $(PKG_CONFIG) --static --libs $(PKGS)) -lm
@@ -100,7 +106,7 @@ BPF_TARGET ?= bpf
 BPF_PLAIN := -fno-stack-protector -fcf-protection=none -U_FORTIFY_SOURCE \
 	     -ftrivial-auto-var-init=uninitialized
 BPF_CFLAGS ?= -O2
-ALL_BPF_CFLAGS = -target $(BPF_TARGET) -mcpu=v3 -g $(BPF_CFLAGS) -Wall -Wextra -Wno-unused-parameter \
+ALL_BPF_CFLAGS = -target $(BPF_TARGET) -mcpu=v3 -g $(PREFIX_MAP) $(BPF_CFLAGS) -Wall -Wextra -Wno-unused-parameter \
 		 $(BPF_PLAIN) $(if $(filter 1,$(WERROR)),-Werror) -D__TARGET_ARCH_$(BPF_ARCH) -Iprogs \
 		 $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH)) \
 		 $(shell $(PKG_CONFIG) --cflags libbpf)
@@ -376,10 +382,10 @@ matrix: $(BIN)
 			echo "$$(head -n1 "$$f" | cut -f1) $$f"; done | sort -V | cut -d' ' -f2)
 
 C_FILES = $(sort $(wildcard *.[ch] scripts/plugin/*.[ch] lib/*.[ch] lib/*/*.[ch] benchs/*.[ch] progs/*.[ch] tests/*.[ch] tests/*/*.[ch]))
-SH_FILES = $(sort $(wildcard scripts/*.sh benchs/*.sh) tests/run tests/tap-exec $(wildcard tests/fuzz/*.sh tests/fixtures/*.sh) .ci/run $(wildcard tests/guest/suite tests/guest/init))
+SH_FILES = $(sort $(wildcard scripts/*.sh benchs/*.sh packaging/*.sh) completions/bench.bash tests/run tests/tap-exec $(wildcard tests/fuzz/*.sh tests/fixtures/*.sh) .ci/run $(wildcard tests/guest/suite tests/guest/init))
 BATS_FILES = $(BATS) $(SLOW_BATS) $(sort $(wildcard tests/*.bash tests/vm/*.bats))
 
-# What the tables in the program say, in the documents
+# What the tables in the program say, in the documents and completions
 .PHONY: docs
 docs: $(BIN)
 	$(Q)BENCH='$(abspath $(BIN))' scripts/docs.sh
@@ -396,12 +402,37 @@ format:
 
 # ---- install, clean
 
+# Those that need no source tree
+INSTALL_SCRIPTS := $(addprefix scripts/,ab.sh claims.sh cover-letter.sh export.sh plot.sh report.sh) \
+		   $(sort $(wildcard benchs/run_bench_*.sh))
+INSTALL_DATA := scripts/lib.sh benchs/run_common.sh $(sort $(wildcard scripts/plot.jq scripts/report*.jq \
+		scripts/report.css scripts/export/*.jq reference/*.tsv))
+
+# What is built already is installed as it is: root, or a machine without a compiler, builds nothing.
 .PHONY: install
-install: $(BIN)
+install: $(if $(wildcard $(BIN)),,$(BIN))
 	$(call msg,INSTALL,$(DESTDIR)$(SBINDIR)/bench)
 	$(Q)$(INSTALL) -D -m 755 $(BIN) $(DESTDIR)$(SBINDIR)/bench
 	$(call msg,INSTALL,$(DESTDIR)$(MANDIR)/man8/bench.8)
 	$(Q)$(INSTALL) -D -m 644 bench.8 $(DESTDIR)$(MANDIR)/man8/bench.8
+	$(call msg,INSTALL,$(DESTDIR)$(COMPLETIONSDIR)/bench)
+	$(Q)$(INSTALL) -D -m 644 completions/bench.bash $(DESTDIR)$(COMPLETIONSDIR)/bench
+	$(call msg,INSTALL,$(DESTDIR)$(DATADIR))
+	$(Q)set -e; for f in $(INSTALL_SCRIPTS); do $(INSTALL) -D -m 755 $$f $(DESTDIR)$(DATADIR)/$$f; done
+	$(Q)set -e; for f in $(INSTALL_DATA); do $(INSTALL) -D -m 644 $$f $(DESTDIR)$(DATADIR)/$$f; done
+
+.PHONY: uninstall
+uninstall:
+	$(call msg,REMOVE,$(DESTDIR)$(DATADIR))
+	$(Q)rm -f $(DESTDIR)$(SBINDIR)/bench $(DESTDIR)$(MANDIR)/man8/bench.8 \
+		$(DESTDIR)$(COMPLETIONSDIR)/bench $(addprefix $(DESTDIR)$(DATADIR)/,$(INSTALL_SCRIPTS) $(INSTALL_DATA))
+	$(Q)for d in /scripts/export /scripts /benchs /reference ''; do \
+		! [ -d $(DESTDIR)$(DATADIR)$$d ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(DATADIR)$$d; done
+
+# The Debian package, in $(O)/deb, from a copy of the sources.
+.PHONY: deb
+deb:
+	$(Q)packaging/deb.sh $(abspath $(O))/deb
 
 .PHONY: clean
 clean:
@@ -414,7 +445,7 @@ clean:
 .PHONY: help
 help:
 	@sed -n 's/^# *\(make.*\)/\1/p' Makefile
-	@echo 'check check-all check-kernels check-asan check-tsan check-format docs format install clean bench-self claims stress fuzz fuzz-corpus vmtest vmtest-kernel vmtest-arm64 matrix'
+	@echo 'check check-all check-kernels check-asan check-tsan check-format docs format install uninstall deb clean bench-self claims stress fuzz fuzz-corpus vmtest vmtest-kernel vmtest-arm64 matrix'
 
 .DELETE_ON_ERROR:
 -include $(OBJS:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(FUZZ_OBJS:.o=.d) $(B)/tests/bench_self.d $(BPF_SRCS:progs/%.bpf.c=$(B)/progs/%.bpf.d)
