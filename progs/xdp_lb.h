@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What user space knows of the load balancer in xdp_lb.bpf.c: its tables, what it does to packets. */
+/*
+ * What user space knows of the load balancer in xdp_lb.bpf.c: its tables, what it does to packets.
+ */
 #ifndef PROGS_XDP_LB_H
 #define PROGS_XDP_LB_H
 

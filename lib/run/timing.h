@@ -39,8 +39,9 @@ typedef int (*timing_batch_fn)(struct bench_thread *t, bool nothing, uint64_t tu
 			       struct timing_batch *out);
 
 /*
- * @turn: what a turn is to the user ("turns", "runs"). @max_turns: that a batch may have. @batch_ns:
- * that a batch shall take. NULL after bench_failed(); to be freed by timing_free() in teardown().
+ * @turn: what a turn is to the user ("turns", "runs"). @max_turns: that a batch may have.
+ * @batch_ns: that a batch shall take. NULL after bench_failed(); to be freed by timing_free() in
+ * teardown().
  */
 struct timing *timing_new(struct bench_run *run, timing_batch_fn batch, const char *turn,
 			  uint64_t max_turns, double batch_ns);
