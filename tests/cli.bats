@@ -114,7 +114,7 @@ teardown() {
 	done
 	bench --warmup=0 --duration=1 --producers=1 --consumers=1 --affinity --verbose rb-custom
 	exits 0
-	no_error_line '*-c*'
+	no_error_line '*--consumers*'
 	[[ $(tail -n1 "$OUT") == Summary:* ]]
 }
 
