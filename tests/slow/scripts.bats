@@ -294,7 +294,7 @@ printed_rows() {
 	"$REAL" --help | grep -oE -e '--[a-z_0-9-]+' | sort -u >options
 	while read -r sweep; do
 		"$sweep" --dry-run --all-producers >dry
-		grep "^$BENCH " dry | sed -e 's/.*--scenario \(xdp-lb\) .*/\1/' -e 's/.* //' | sort -u >names
+		grep "^$BENCH " dry | sed -e 's/.* xdp-lb .*/xdp-lb/' -e 's/.* //' | sort -u >names
 		[ -s names ]
 		run ! grep -vxF -f known names
 		grep "^$BENCH " dry | grep -oE -e '--[a-z_0-9-]+' | sort -u >used
