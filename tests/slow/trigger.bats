@@ -309,5 +309,5 @@ trig-{tp,rawtp,{kprobe,kretprobe}{,-multi},fentry,fexit,fmodret,fentry-sleep}
 		echo "trig-$name: $state"
 		[ "$state" = available ] || known_reason "trig-$name" "${state#unavailable: }"
 	done
-	[ "$(grep -c '^- trig-u.*-nop5$' <<<"$output")" -eq $((${#INSNS[@]} == 4 ? 4 : 0)) ]
+	[ "$(grep -c -E '^- trig-u(ret)?probe.*-nop5$' <<<"$output")" -eq $((${#INSNS[@]} > 3 ? 4 : 0)) ]
 }
