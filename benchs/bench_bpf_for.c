@@ -7,14 +7,9 @@
 #include <bpf/libbpf.h>
 
 #include "bench.h"
+#include "benchs/loops.h"
 #include "lib/bpf/xlated.h"
 #include "bpf_for.skel.h"
-
-#define NR_LOOPS_MAX (1 << 23) /* the kernel's BPF_MAX_LOOPS */
-
-/* Loops per trigger, and turns in all of them at most: as in bench_bpf_loop.c, for its reasons. */
-#define NR_CALLS	  1000
-#define TURNS_PER_TRIGGER (1 << 17)
 
 struct bpf_for_params {
 	long long nr_loops;
@@ -38,21 +33,6 @@ struct bpf_for_ctx {
 	struct bench_counter *triggers; /* of each producer */
 };
 
-/* Turns of one loop: a long one is cut into equal parts. */
-static uint32_t turns_per_loop(const struct bpf_for_params *params)
-{
-	uint32_t parts = (params->nr_loops + TURNS_PER_TRIGGER - 1) / TURNS_PER_TRIGGER;
-
-	return (params->nr_loops + parts - 1) / parts;
-}
-
-static uint32_t loops_per_trigger(const struct bpf_for_params *params)
-{
-	uint32_t loops = TURNS_PER_TRIGGER / turns_per_loop(params);
-
-	return loops < NR_CALLS ? loops : NR_CALLS;
-}
-
 static int bpf_for_setup(struct bench_run *run)
 {
 	const struct bpf_for_params *params = run->params;
@@ -73,12 +53,13 @@ static int bpf_for_setup(struct bench_run *run)
 	ctx->triggers = bench_counters_alloc(run->cfg->producers);
 	if (!ctx->triggers)
 		return bench_failed(&run->err, ENOMEM, "cannot set up bpf-for");
-	ctx->turns_per_trigger = (uint64_t)turns_per_loop(params) * loops_per_trigger(params);
+	ctx->turns_per_trigger =
+		(uint64_t)turns_per_loop(params->nr_loops) * loops_per_trigger(params->nr_loops);
 	ctx->skel = bpf_for_bpf__open();
 	if (!ctx->skel)
 		return bench_open_error(run);
-	ctx->skel->rodata->nr_loops = turns_per_loop(params);
-	ctx->skel->rodata->nr_calls = loops_per_trigger(params);
+	ctx->skel->rodata->nr_loops = turns_per_loop(params->nr_loops);
+	ctx->skel->rodata->nr_calls = loops_per_trigger(params->nr_loops);
 	ctx->skel->rodata->count_turns = run->cfg->verify;
 	err = bench_load(run, ctx->skel->skeleton);
 	if (err)

@@ -7,20 +7,9 @@
 #include <bpf/libbpf.h>
 
 #include "bench.h"
+#include "benchs/loops.h"
 #include "lib/bpf/xlated.h"
 #include "bpf_loop.skel.h"
-
-#define NR_LOOPS_MAX (1 << 23) /* the kernel's BPF_MAX_LOOPS */
-
-#define NR_CALLS 1000 /* per trigger, where that stays short */
-
-/*
- * Callbacks per trigger, at most. The count goes up when the trigger returns, and a CPU that runs
- * it does nothing else meanwhile (preemption is off): so it has to return soon, whatever
- * --nr_loops is. At 4 to 9 ns a callback this is about 1 ms at most. It is a fixed number and not
- * a measured time, so that all runs do the same.
- */
-#define LOOPS_PER_TRIGGER (1 << 17)
 
 struct bpf_loop_params {
 	long long nr_loops;
@@ -46,24 +35,6 @@ struct bpf_loop_ctx {
 	struct bench_counter *triggers; /* of each producer */
 };
 
-/*
- * Callbacks that one call makes: a long loop is cut into equal parts, see LOOPS_PER_TRIGGER. That
- * adds one call for 65536 callbacks or more, which does not show in what each of them costs.
- */
-static uint32_t loops_per_call(const struct bpf_loop_params *params)
-{
-	uint32_t parts = (params->nr_loops + LOOPS_PER_TRIGGER - 1) / LOOPS_PER_TRIGGER;
-
-	return (params->nr_loops + parts - 1) / parts;
-}
-
-static uint32_t calls_per_trigger(const struct bpf_loop_params *params)
-{
-	uint32_t calls = LOOPS_PER_TRIGGER / loops_per_call(params);
-
-	return calls < NR_CALLS ? calls : NR_CALLS;
-}
-
 static int bpf_loop_setup(struct bench_run *run)
 {
 	const struct bpf_loop_params *params = run->params;
@@ -79,13 +50,13 @@ static int bpf_loop_setup(struct bench_run *run)
 	ctx->triggers = bench_counters_alloc(run->cfg->producers);
 	if (!ctx->triggers)
 		return bench_failed(&run->err, ENOMEM, "cannot set up bpf-loop");
-	ctx->loops_per_call = loops_per_call(params);
-	ctx->hits_per_trigger = (uint64_t)ctx->loops_per_call * calls_per_trigger(params);
+	ctx->loops_per_call = turns_per_loop(params->nr_loops);
+	ctx->hits_per_trigger = (uint64_t)ctx->loops_per_call * loops_per_trigger(params->nr_loops);
 	ctx->skel = bpf_loop_bpf__open();
 	if (!ctx->skel)
 		return bench_open_error(run);
 	ctx->skel->rodata->nr_loops = ctx->loops_per_call;
-	ctx->skel->rodata->nr_calls = calls_per_trigger(params);
+	ctx->skel->rodata->nr_calls = loops_per_trigger(params->nr_loops);
 	err = bench_load(run, ctx->skel->skeleton);
 	if (err)
 		return err;
