@@ -236,16 +236,18 @@ $(B)/tests/jited: $(B)/tests/jited.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
-# Files of tests at a time. They wait a lot, and none minds another bench.
-TEST_JOBS ?= 2
+# Files of tests at a time. Most runs last as long as asked, however many others there are, and none
+# minds another bench.
+TEST_JOBS ?= 4
 export TEST_JOBS
 
 BATS := $(sort $(wildcard tests/*.bats))
 SLOW_BATS := $(sort $(wildcard tests/slow/*.bats))
 SLOW_TESTS := $(FUZZ_SRCS) tests/contract.bats $(SLOW_BATS)
 
-# The tests alone, with nothing installed: TESTS, as tests/run takes them.
-TESTS ?= $(UNIT_SRCS) $(BATS)
+# The tests alone, with nothing installed: TESTS, as tests/run takes them. The longest come first.
+LONG_BATS := $(addprefix tests/,contract.bats output.bats signals.bats)
+TESTS ?= $(LONG_BATS) $(UNIT_SRCS) $(filter-out $(LONG_BATS),$(BATS))
 .PHONY: check
 check: $(BIN) units
 	$(Q)BUILD='$(B)' BENCH='$(BIN)' SANITIZED=$(SANITIZED) tests/run $(TESTS)
@@ -263,8 +265,9 @@ check-asan:
 	$(Q)$(MAKE) O=$(O)/asan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
 		SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' SANITIZED=1 \
 		TESTS='$(SANITIZER_TESTS)' check
+# lib/memcg.c clones children, after which TSan would refuse to start threads.
 check-tsan:
-	$(Q)$(MAKE) O=$(O)/tsan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
+	$(Q)TSAN_OPTIONS=die_after_fork=0 $(MAKE) O=$(O)/tsan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
 		SANITIZE='-fsanitize=thread -Wno-tsan' SANITIZED=1 \
 		TESTS='$(SANITIZER_TESTS)' check
 

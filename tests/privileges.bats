@@ -177,17 +177,10 @@ RING_BENCHS='rb-libbpf rb-custom pb-libbpf pb-custom'
 @test "two at once: neither sees the other" {
 	for kind in auto rawtp; do
 		start -w0 -d2 -a --attach "$kind" rb-custom
+		await started
 		first=$pid
 		mv "$OUT" "$OUT.first" # the descriptors are open
 		mv "$ERR" "$ERR.first"
-		await_first() {
-			for ((i = 0; i < 600; i++)); do
-				! grep -q started "$OUT.first" || return 0
-				sleep 0.05
-			done
-			fail 'the first did not start'
-		}
-		await_first
 		bench -w0 -d1 --attach "$kind" --rb-b2b rb-custom
 		moved_records
 		# so few that they would be lost among those of the first
