@@ -188,7 +188,7 @@ $(B)/tests/fuzz/fuzz_args: $(BENCH_SRCS:%.c=$(B)/%.o)
 .SECONDARY: $(UNITS:%=%.o) $(FUZZERS:%=%.o) $(FUZZ_OBJS)
 
 .PHONY: units
-units: $(UNITS) $(FUZZERS) $(B)/tests/confine
+units: $(UNITS) $(FUZZERS) $(addprefix $(B)/tests/,confine jited bench_self)
 
 .PHONY: deps
 deps:

@@ -457,21 +457,23 @@ static const struct {
 
 _Static_assert(ARRAY_SIZE(getters) == MACHINE_NR_FACTS, "MACHINE_NR_FACTS is the table's length");
 
+static void read_fact(const char *root, size_t i, struct machine_fact *fact)
+{
+	fact->key = getters[i].key;
+	fact->value[0] = '\0';
+	if (getters[i].get(root, fact->value, sizeof(fact->value)))
+		fact->value[0] = '\0';
+	clean(fact->value);
+	if (!fact->value[0])
+		strcpy(fact->value, "unknown");
+}
+
 size_t machine_facts_at(const char *root, struct machine_fact *facts, size_t max)
 {
 	size_t i;
 
-	for (i = 0; i < max && i < ARRAY_SIZE(getters); i++) {
-		struct machine_fact *fact = &facts[i];
-
-		fact->key = getters[i].key;
-		fact->value[0] = '\0';
-		if (getters[i].get(root, fact->value, sizeof(fact->value)))
-			fact->value[0] = '\0';
-		clean(fact->value);
-		if (!fact->value[0])
-			strcpy(fact->value, "unknown");
-	}
+	for (i = 0; i < max && i < ARRAY_SIZE(getters); i++)
+		read_fact(root, i, &facts[i]);
 	return i;
 }
 
@@ -480,13 +482,11 @@ size_t machine_facts(struct machine_fact *facts, size_t max)
 	return machine_facts_at("", facts, max);
 }
 
-const char *machine_fact_value(const struct machine_fact *facts, size_t nr, const char *key)
+void machine_fact(const char *key, struct machine_fact *fact)
 {
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < nr; i++) {
-		if (!strcmp(facts[i].key, key))
-			return facts[i].value;
-	}
-	return NULL;
+	while (strcmp(getters[i].key, key))
+		i++;
+	read_fact("", i, fact);
 }

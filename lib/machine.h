@@ -32,10 +32,7 @@ size_t machine_facts(struct machine_fact *facts, size_t max);
  */
 size_t machine_facts_at(const char *root, struct machine_fact *facts, size_t max);
 
-/*
- * The value of the fact called key among the nr in facts[], or NULL where there is none of that
- * name. The string belongs to facts[].
- */
-const char *machine_fact_value(const struct machine_fact *facts, size_t nr, const char *key);
+/* The one fact called key, which has to be one of those, without the cost of the others. */
+void machine_fact(const char *key, struct machine_fact *fact);
 
 #endif /* LIB_MACHINE_H */

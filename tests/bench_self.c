@@ -74,7 +74,7 @@ static void set_up(struct setup *s, bool libbpf, bool sampled)
 	s->skel->rodata->wakeup = sampled ? RB_WAKEUP_SAMPLED : RB_WAKEUP_ADAPTIVE;
 	s->skel->rodata->wakeup_bytes = BATCH * 16;
 	bpf_map__set_max_entries(s->skel->maps.ringbuf, RING_SIZE);
-	err = attach_prepare(s->skel->obj, choice.kind, attach_tgid());
+	err = attach_prepare(s->skel->obj, ATTACH_SYSCALL, choice.kind, attach_tgid());
 	if (!err)
 		err = ringbuf_bpf__load(s->skel);
 	if (err)

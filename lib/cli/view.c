@@ -207,20 +207,17 @@ static bool jit_is_hardened(void)
 void view_warn_of_machine(bool uses_bpf)
 {
 	bool instructions = !strcmp(bench_clock(), "instructions");
-	struct machine_fact facts[MACHINE_NR_FACTS];
-	const char *governor;
-	size_t nr;
+	struct machine_fact governor;
 
 	if (instructions)
 		note("the clock counts instructions: 1 ns is one instruction");
-	nr = machine_facts(facts, MACHINE_NR_FACTS);
 	if (uses_bpf && bench_jit_is_off())
 		warning("the BPF JIT is off: programs are interpreted; sysctl net.core.bpf_jit_enable=1");
 	else if (uses_bpf && jit_is_hardened())
 		warning("the BPF JIT blinds constants, which makes programs slower: sysctl net.core.bpf_jit_harden=1 or 0");
-	governor = machine_fact_value(facts, nr, "governor");
-	if (governor && strcmp(governor, "unknown") && strcmp(governor, "performance"))
-		warning("CPU frequency governor is '%s', not 'performance'", governor);
+	machine_fact("governor", &governor);
+	if (strcmp(governor.value, "unknown") && strcmp(governor.value, "performance"))
+		warning("CPU frequency governor is '%s', not 'performance'", governor.value);
 }
 
 /* ---- after */

@@ -2,6 +2,7 @@
 #include "lib/run/canary.h"
 
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -13,11 +14,14 @@
 #include "lib/stats.h"
 #include "lib/util.h"
 
-/* Each is the median of so many measurements: one that was preempted does not count. */
-#define MEASUREMENTS 9
-#define LOOP_TURNS   100000
-#define SYSCALLS     500
-#define WAKEUPS	     5
+/*
+ * Each is the median of so many measurements, one that was preempted does not count, or of those
+ * that fit into the time: on a busy machine a wake-up takes milliseconds.
+ */
+#define MEASUREMENTS 45
+#define BUDGET_MS    3
+#define LOOP_TURNS   20000
+#define SYSCALLS     100
 
 /* A chain of multiplications: no compiler and no CPU can shorten it. */
 static void loop(void *arg)
@@ -58,30 +62,34 @@ static void *answer(void *arg)
 	return NULL;
 }
 
-static void wake(void *arg)
+/* There and back; whether that was within the time. */
+static bool wake(const struct pair *pair)
 {
-	const struct pair *pair = arg;
+	struct pollfd back = { .fd = pair->back, .events = POLLIN };
 	eventfd_t v;
-	int i;
 
-	for (i = 0; i < WAKEUPS; i++) {
-		eventfd_write(pair->there, 1);
-		eventfd_read(pair->back, &v);
-	}
+	return !eventfd_write(pair->there, 1) && poll(&back, 1, BUDGET_MS) == 1 &&
+	       !eventfd_read(pair->back, &v);
+}
+
+static void wake_once(void *arg)
+{
+	wake(arg);
 }
 
 static double median_ns(void (*fn)(void *arg), void *arg, int operations)
 {
+	uint64_t begin = now_ns(), start = begin, end;
 	double ns[MEASUREMENTS];
-	uint64_t start;
-	int i;
+	int n = 0;
 
-	for (i = 0; i < MEASUREMENTS; i++) {
-		start = now_ns();
+	while (n < MEASUREMENTS && start - begin < BUDGET_MS * 1000 * 1000) {
 		fn(arg);
-		ns[i] = (double)(now_ns() - start) / operations;
+		end = now_ns();
+		ns[n++] = (double)(end - start) / operations;
+		start = end;
 	}
-	return stats_quantile(ns, MEASUREMENTS, 0.5);
+	return stats_quantile(ns, n, 0.5);
 }
 
 /* A CPU other than the one that we run on; -1: there is none. */
@@ -110,8 +118,9 @@ static double wakeup_us(void)
 	pair.there = eventfd(0, EFD_CLOEXEC);
 	pair.back = eventfd(0, EFD_CLOEXEC);
 	if (pair.there >= 0 && pair.back >= 0 && !pthread_create(&thread, NULL, answer, &pair)) {
-		/* There and back */
-		us = median_ns(wake, &pair, 2 * WAKEUPS) / 1000;
+		/* The first one is the start of the thread. */
+		if (wake(&pair))
+			us = median_ns(wake_once, &pair, 2) / 1000;
 		eventfd_write(pair.there, 2);
 		pthread_join(thread, NULL);
 	}

@@ -8,9 +8,13 @@
 #define LIB_RUN_CANARY_H
 
 struct canary {
-	double loop_ns; /* a turn of a fixed loop in user space; NAN: not measured, as the others */
+	double loop_ns; /* a turn of a fixed loop in user space */
 	double syscall_ns; /* getppid(2) */
-	double wakeup_us; /* from a write to an eventfd to its reader on another CPU */
+	/*
+	 * From a write to an eventfd to its reader on another CPU; NAN: there is none, or it was
+	 * too busy to answer.
+	 */
+	double wakeup_us;
 };
 
 void canary_measure(struct canary *canary);
