@@ -240,8 +240,8 @@ length == 2 and all(.[];
 	# what is conserved is
 	(if $b.conserves then .conservation.ok != false else true end)) and
 # The second run begins at nothing: no count goes on from the first. One that did would begin with
-# that of the first run's ten samples together.
-(.[0].samples + .[1].samples[1:] as $others | .[1].samples[0] as $first |
+# the ten samples of the first run together.
+((.[0].samples + .[1].samples[1:]) as $others | .[1].samples[0] as $first |
 	all($raw[] | select(.kind == "rate" and .section == null) | .name;
 		. as $n | $first[$n] <= 3 * ([$others[][$n]] | max) + 1000))'
 
