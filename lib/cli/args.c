@@ -442,11 +442,10 @@ static int copy_words(struct args *args)
 {
 	const char **copy = calloc(args->nr_words + 1, sizeof(*copy));
 
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, args->words, args->nr_words * sizeof(*copy));
-	args->words = copy;
-	return 0;
+	if (copy)
+		memcpy(copy, args->words, args->nr_words * sizeof(*copy));
+	args->words = copy; /* also where it is NULL: args_free() must not get those of argv */
+	return copy ? 0 : -ENOMEM;
 }
 
 static int parse(struct parser *p, int argc, char **argv, struct args *args)

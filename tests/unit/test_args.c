@@ -16,6 +16,24 @@
 #include "lib/text.h"
 #include "lib/util.h"
 
+/* ---- memory that runs out; sanitizers bring an allocator of their own */
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define FAILING_CALLOC
+static int callocs_left = -1; /* that succeed; -1: all */
+
+void *__libc_calloc(size_t nr, size_t size);
+
+void *calloc(size_t nr, size_t size)
+{
+	if (!callocs_left)
+		return NULL;
+	if (callocs_left > 0)
+		callocs_left--;
+	return __libc_calloc(nr, size);
+}
+#endif
+
 /* ---- families; nothing of a benchmark is called */
 
 struct apple_params {
@@ -636,6 +654,37 @@ static void nothing_is_left(void **state)
 	args_free(&args);
 }
 
+/* Wherever memory runs out: that is reported, and what is there can be freed. */
+static void memory_runs_out(void **state)
+{
+#ifdef FAILING_CALLOC
+	static const char *const words[] = { "-vqd3", "apple-eat", "pear-*", "--size=25", NULL };
+	char *argv[] = { (char *)"bench",     (char *)words[0], (char *)words[1],
+			 (char *)words[2], (char *)words[3], NULL };
+	FILE *real = stderr;
+	int nr, code = BENCH_EXIT_FAILED;
+	size_t size;
+
+	for (nr = 0; code == BENCH_EXIT_FAILED; nr++) {
+		forget(NULL);
+		stderr = open_memstream(&said, &size);
+		callocs_left = nr;
+		code = args_parse(ARRAY_SIZE(argv) - 1, argv, &args);
+		callocs_left = -1;
+		fclose(stderr);
+		stderr = real;
+		if (code)
+			assert_string_equal(
+				said, "bench: cannot read the arguments: Cannot allocate memory\n");
+		args_free(&args);
+	}
+	assert_int_equal(code, BENCH_EXIT_OK);
+	assert_true(nr > 5);
+#else
+	skip();
+#endif
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, forget)
 
 int main(void)
@@ -663,6 +712,7 @@ int main(void)
 		TEST(files_are_compared),
 		TEST(comparisons_that_are_refused),
 		TEST(nothing_is_left),
+		TEST(memory_runs_out),
 	};
 
 	return cmocka_run_group_tests_name("args", tests, NULL, NULL);
