@@ -5,6 +5,7 @@
  * progs/perfbuf.bpf.c) puts a batch of records into the buffer. Here is what the two kinds of
  * buffer share: options, producers, waiting, counts.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -389,8 +390,14 @@ void buffers_conserve(struct bench_run *run, struct bench_conservation *c)
 	bench_count(c, "submitted", bench_slots_sum(b->slots, SLOT_SUBMITTED));
 	bench_count(c, "drops", bench_slots_sum(b->slots, SLOT_DROPS));
 	bench_identity(c, "attempts = submitted + drops");
-	if (params->bench_producer)
+	if (params->bench_producer) {
+		if (bench_count_value(c, "drops"))
+			bench_warn(run,
+				   "nobody consumes, and the ring buffer was full after %" PRIu64
+				   " records: --rb-overwrite, or a larger --rb-size",
+				   bench_count_value(c, "submitted"));
 		return;
+	}
 	bench_count(c, "consumed", bench_counter_read(b->consumed));
 	bench_identity(c, "submitted = consumed");
 	if (b->latency) {

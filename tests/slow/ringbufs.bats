@@ -216,12 +216,25 @@ nothing_dropped() {
 	conserve "$RB" --rb-wakeup never --rb-consume busy
 }
 
-# No consumer: the ring is full after its 32767 records, and then all is dropped
+# No consumer: the ring is full after its 32767 records, and then all is dropped. That is reported, also
+# where it was full before the measured time, which is a failure.
 @test "conserved: producers alone fill the ring once" {
+	local full='bench: warning: nobody consumes, and the ring buffer was full after 32767 records: *'
 	bench -w0 -d1 --interval 250 --rb-bench-producer -p 3 rb-custom
-	exits 0
-	calc 'drops > 0' drops="$(summary drops)"
-	calc 'hits <= 0.034' hits="$(summary hits)"
+	error_line "$full"
+	if ((status)); then
+		exits 1
+		error_line 'bench: rb-custom: failed: no hits in the measured time, and * drops'
+	else
+		calc 'drops > 0' drops="$(summary drops)"
+		calc 'hits <= 0.034' hits="$(summary hits)"
+	fi
+	bench -q -w1 -d1 --rb-bench-producer -o "$BATS_TEST_TMPDIR/r" rb-custom
+	exits 1
+	error_line "$full"
+	error_line 'bench: rb-custom: failed: no hits in the measured time, and * drops'
+	jq -e '.status == "failed" and .conservation.submitted == 32767 and (.notes | length == 1)' \
+		"$BATS_TEST_TMPDIR/r"
 }
 
 # ---- sizes are what was asked for
