@@ -252,15 +252,15 @@ static int do_run(struct session *s, struct series *series)
 	}
 	/* A run that failed has no summary: its numbers cannot be trusted. */
 	code = ret ? complain_err(job->bench, &err) : view_result(&series->view, &res);
-	/* What never started has nothing to record. */
-	if (code != BENCH_EXIT_UNAVAILABLE && append_record(s, series, &res, code && !res.signal) &&
-	    !code)
+	/* What never started has nothing to record. A signal is no excuse for a failed check. */
+	if (code != BENCH_EXIT_UNAVAILABLE &&
+	    append_record(s, series, &res, ret || (code && !res.signal)) && !code)
 		code = BENCH_EXIT_FAILED;
 	if (!code)
 		series->runs[series->nr_runs++] = samples_merge(job->bench->report,
 								res.samples + res.nr_warmup,
 								res.nr_samples - res.nr_warmup);
-	if (res.signal && (!code || res.nr_samples == res.nr_warmup))
+	if (res.signal && !ret)
 		code = 128 + res.signal;
 	bench_result_free(&res);
 	series->run_s = (now_ns() - start_ns) / 1e9;

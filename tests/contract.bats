@@ -319,10 +319,10 @@ ends_by() {
 	case $signal in
 	KILL) ;;
 	*)
-		# but where nothing was counted yet
-		run -1 grep failed <(grep -vE 'failed: (no hits|nothing happened)' "$ERR")
+		no_error_line '*failed*'
 		if grep -q '^Iter' "$OUT"; then
-			grep -qE 'failed: (no hits|nothing happened)' "$ERR" || has_summary
+			# but where nothing was counted yet
+			grep -qE ': (no hits|nothing happened) until then' "$ERR" || has_summary
 			error_line "bench: warning: cut short by SIG$signal after *"
 		fi
 		;;

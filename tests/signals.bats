@@ -55,6 +55,21 @@ cut_short() {
 	done
 }
 
+# Nothing was delivered until then: no summary, but no failure either
+# shellcheck disable=SC2086 # words
+@test "Ctrl-C before the first hit: cut short, not failed" {
+	start_with --default-signal=INT -- -w0 $LONG --interval 100 --rb-consume timer:10000 \
+		-o "$BATS_TEST_TMPDIR/r" rb-custom
+	await '^Iter   2 '
+	kill -INT "$pid"
+	finish "$SOON"
+	exits 130
+	error_line 'bench: warning: cut short by SIGINT after *.[0-9] of 3600 measured seconds'
+	error_line 'bench: rb-custom: no hits until then, and * drops'
+	no_error_line '*failed*'
+	jq -e '.status == "interrupted"' "$BATS_TEST_TMPDIR/r"
+}
+
 # As nohup has it; and only SIGHUP
 # shellcheck disable=SC2086 # words
 @test "SIGHUP stays ignored where it was" {

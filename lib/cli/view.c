@@ -240,24 +240,28 @@ static bool has_drops(const struct report *report)
 	return report->nr_figures > DROPS && !strcmp(report->figures[DROPS].name, "drops");
 }
 
-static int complain_of_summary(const struct view *view, int err, const struct sample *samples,
-			       size_t n)
+/* @cut_short: by a signal; that nothing had happened until then is no failure. */
+static int complain_of_summary(const struct view *view, int err, bool cut_short,
+			       const struct sample *samples, size_t n)
 {
 	const struct bench_job *job = view->job;
 	const struct report *report = job->bench->report;
 	struct sample total = samples_merge(report, samples, n);
+	const char *failed = cut_short ? "" : "failed: ";
+	const char *when = cut_short ? "until then" : "in the measured time";
 
 	if (err == -ENODATA && has_drops(report) && total.raw.v[DROPS])
-		complain("%s: failed: no hits in the measured time, and %" PRIu64 " drops",
-			 job->bench->name, total.raw.v[DROPS]);
+		complain("%s: %sno hits %s, and %" PRIu64 " drops", job->bench->name, failed, when,
+			 total.raw.v[DROPS]);
 	else if (err == -ENODATA)
-		complain("%s: failed: nothing happened in the measured time", job->bench->name);
+		complain("%s: %snothing happened %s", job->bench->name, failed, when);
 	else
 		complain("%s: failed: cannot sum up: %s", job->bench->name, strerror(-err));
 	return BENCH_EXIT_FAILED;
 }
 
-static int print_summary(const struct view *view, const struct sample *samples, size_t n)
+static int print_summary(const struct view *view, bool cut_short, const struct sample *samples,
+			 size_t n)
 {
 	const struct bench_job *job = view->job;
 	int err;
@@ -265,16 +269,17 @@ static int print_summary(const struct view *view, const struct sample *samples, 
 	fflush(stderr); /* the summary comes last where both go to one place */
 	err = lines_summary(view->out, job->bench->report, job->params, samples, n,
 			    job->cfg->producers);
-	return err ? complain_of_summary(view, err, samples, n) : BENCH_EXIT_OK;
+	return err ? complain_of_summary(view, err, cut_short, samples, n) : BENCH_EXIT_OK;
 }
 
 /* Is there something to sum up? */
-static int check_summary(const struct view *view, const struct sample *samples, size_t n)
+static int check_summary(const struct view *view, bool cut_short, const struct sample *samples,
+			 size_t n)
 {
 	int err;
 
 	err = lines_check(view->job->bench->report, samples, n, view->job->cfg->producers);
-	return err ? complain_of_summary(view, err, samples, n) : BENCH_EXIT_OK;
+	return err ? complain_of_summary(view, err, cut_short, samples, n) : BENCH_EXIT_OK;
 }
 
 static void warn_of_precision(const struct bench_config *cfg, const struct bench_result *res)
@@ -364,11 +369,11 @@ int view_result(const struct view *view, const struct bench_result *res)
 		return BENCH_EXIT_FAILED;
 	}
 	if (view->brief)
-		return check_summary(view, samples, n);
+		return check_summary(view, res->signal, samples, n);
 	report_drops(view->job, samples, n);
 	if (cfg->verbose)
 		report_figures(view->job->bench->report, samples, n, cfg->producers);
-	return print_summary(view, samples, n);
+	return print_summary(view, res->signal, samples, n);
 }
 
 int view_runs(const struct view *view, const struct sample *runs, size_t n)
@@ -376,5 +381,5 @@ int view_runs(const struct view *view, const struct sample *runs, size_t n)
 	if (view->heading)
 		fprintf(view->out, "Over %zu run%s of '%s':\n", n, n == 1 ? "" : "s",
 			view->job->bench->name);
-	return print_summary(view, runs, n);
+	return print_summary(view, false, runs, n);
 }
