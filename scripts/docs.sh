@@ -117,7 +117,8 @@ man_benchmarks() {
 		".El"' <<<"$tables"
 }
 
-# A record has the figures of its benchmark, and samples their raw ones
+# A record has all figures of its benchmark, or none where there is nothing to sum up; samples have
+# the raw ones
 schema() {
 	jq --slurpfile tables "$work/tables.json" '
 		.allOf = ([$tables[0].families[].benchmarks[]] | group_by(.report) | map({
@@ -147,7 +148,10 @@ schema() {
 					report: { const: .[0].report },
 					unit: { const: .[0].figures[0].unit }
 				} }
-			} }
+			},
+			if: { properties: { summary: { type: "null" } } },
+			then: { properties: { figures: { maxProperties: 0 } } },
+			else: { properties: { figures: { required: [.[0].figures[].name] } } } }
 		}))' record.schema.json
 }
 

@@ -83,7 +83,13 @@ valid() {
 		del(.bench)
 		.status = "fine"
 		.summary.mean = "fast"
+		.summary.mean = -1
 		.summary = null
+		.figures = {}
+		del(.figures.drops)
+		.figures.hits.mean = -1
+		.figures.hits.median = -1
+		.status = "interrupted" | .summary = null
 		.samples = []
 		.samples[0].dt_ns = 0
 		del(.samples[0].drops)
