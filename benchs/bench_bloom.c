@@ -193,7 +193,7 @@ static uint64_t memory_needed(const struct bench_run *run, const struct bloom_co
 			buckets *= 2;
 		/* struct bucket; struct htab_elem, key, value, and a spare one for each CPU. */
 		bytes += 16 * buckets;
-		bytes += ((uint64_t)cfg->nr_entries + libbpf_num_possible_cpus()) *
+		bytes += ((uint64_t)cfg->nr_entries + cpuset_nr_possible()) *
 			 (48 + round_up_8(params->value_size) + 8);
 	}
 	if (stores_any(kind))

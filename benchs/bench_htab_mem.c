@@ -102,7 +102,7 @@ static struct hashmap_spec make_spec(const struct bench_run *run)
 {
 	const struct htab_mem_params *params = run->params;
 	/* The same on all machines but the largest, whatever the number of producers. */
-	uint32_t cpus = libbpf_num_possible_cpus(), nr = HTAB_MEM_BATCH;
+	uint32_t cpus = cpuset_nr_possible(), nr = HTAB_MEM_BATCH;
 
 	nr *= cpus > run->cfg->producers ? cpus : run->cfg->producers;
 	return (struct hashmap_spec){

@@ -355,7 +355,7 @@ static uint64_t memory_needed(const struct local_storage_config *cfg)
 {
 	/* struct bucket; struct htab_elem, key and value, and a spare one for each CPU. */
 	uint64_t map = 16ULL * LOCAL_STORAGE_HASH_ENTRIES +
-		       64ULL * (LOCAL_STORAGE_HASH_ENTRIES + libbpf_num_possible_cpus());
+		       64ULL * (LOCAL_STORAGE_HASH_ENTRIES + cpuset_nr_possible());
 
 	return cfg->nr_maps * map;
 }

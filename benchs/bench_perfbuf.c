@@ -34,16 +34,12 @@ static long long pb_record_bytes(const struct buffer_params *params)
  * Pages of perf buffers are charged to no cgroup: the machine's memory is what counts. Where that
  * runs out the kernel kills some process, hardly ours, which is small.
  */
-static int pb_check_memory(struct bench_run *run)
+static int pb_check_memory(struct bench_run *run, int nr_cpus)
 {
 	const struct buffer_params *params = run->params;
 	uint64_t have = meminfo_machine(), need;
-	struct cpuset online = {};
 
-	if (cpuset_online(&online))
-		return bench_failed(&run->err, 0, "cannot find out which CPUs are online");
-	need = (uint64_t)online.cnt * (params->pb_pages + 1) * sysconf(_SC_PAGESIZE);
-	cpuset_free(&online);
+	need = (uint64_t)nr_cpus * (params->pb_pages + 1) * sysconf(_SC_PAGESIZE);
 	if (need <= have)
 		return 0;
 	return bench_refuse_memory(&run->err, "pb-pages", params->pb_pages,
@@ -55,6 +51,7 @@ static int pb_check(struct bench_run *run)
 {
 	const struct buffer_params *params = run->params;
 	enum rb_wakeup wakeup = buffers_wakeup(params);
+	struct cpuset online;
 	int ret;
 
 	ret = buffers_check(run);
@@ -89,7 +86,11 @@ static int pb_check(struct bench_run *run)
 				     "--rb-sample-rate: invalid value '%lld': above --rb-batch-cnt "
 				     "(%lld) the consumer of a perf buffer would wait for ever",
 				     params->sample_rate, params->batch_cnt);
-	return pb_check_memory(run);
+	if (cpuset_online(&online))
+		return bench_failed(&run->err, 0, "cannot find out which CPUs are online");
+	ret = pb_check_memory(run, online.cnt);
+	cpuset_free(&online);
+	return ret;
 }
 
 static struct perf_event_attr pb_attr(const struct buffer_params *params)
@@ -149,8 +150,8 @@ static int pb_probe(struct bench_run *run)
 {
 	int ret;
 
-	/* libbpf makes the map as large as there are CPUs. */
-	if (libbpf_num_possible_cpus() < 0)
+	/* libbpf reads it, although it is told which CPUs to open buffers for. */
+	if (access("/sys/devices/system/cpu/online", F_OK))
 		return bench_unavailable(&run->err,
 					 "sysfs is not mounted, where the kernel lists its CPUs: "
 					 "mount -t sysfs sysfs /sys");
@@ -195,7 +196,8 @@ static struct perf_ctx *set_up_prog(struct bench_run *run)
 	}
 	skel->rodata->batch_cnt = params->batch_cnt;
 	skel->rodata->record_size = params->record_size;
-	if (find_cpus(run, &ctx->cpus))
+	/* Where files and masks told of fewer CPUs, there may be too little memory after all. */
+	if (find_cpus(run, &ctx->cpus) || pb_check_memory(run, ctx->cpus.cnt))
 		return NULL;
 	bpf_map__set_max_entries(skel->maps.perfbuf, ctx->cpus.cpus[ctx->cpus.cnt - 1] + 1);
 	if (buffers_attach_prepare(run, skel->obj) || bench_load(run, skel->skeleton))

@@ -426,7 +426,8 @@ struct xdp_lb_ctx {
 	struct packet packet;
 	struct feeder *feeders;
 	struct lb_stats *per_cpu; /* room for a lookup */
-	int nr_cpus;
+	int nr_cpus; /* that it has values of */
+	struct cpuset online;
 	uint64_t once; /* packets that were looked at before */
 };
 
@@ -521,11 +522,9 @@ static int make_lrus(const struct xdp_lb_ctx *ctx)
 		.real = real_of(ctx->sc, &flow),
 		.used = now_ns(),
 	};
-	struct cpuset online = {};
-	int err, fd, i;
+	int err = 0, fd, i;
 
-	err = cpuset_online(&online);
-	for (i = 0; i < online.cnt && !err; i++) {
+	for (i = 0; i < ctx->online.cnt && !err; i++) {
 		fd = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, "lru", sizeof(flow), sizeof(c),
 				    LB_LRU_SIZE, NULL);
 		if (fd < 0) {
@@ -536,10 +535,9 @@ static int make_lrus(const struct xdp_lb_ctx *ctx)
 			err = bpf_map_update_elem(fd, &flow, &c, BPF_ANY);
 		if (!err)
 			err = bpf_map_update_elem(bpf_map__fd(ctx->skel->maps.lrus),
-						  &online.cpus[i], &fd, BPF_ANY);
+						  &ctx->online.cpus[i], &fd, BPF_ANY);
 		close(fd);
 	}
-	cpuset_free(&online);
 	return err;
 }
 
@@ -635,10 +633,7 @@ static int make_feeders(struct bench_run *run, struct xdp_lb_ctx *ctx)
 {
 	size_t nr = run->cfg->producers, i;
 
-	ctx->nr_cpus = libbpf_num_possible_cpus();
-	if (ctx->nr_cpus < 0)
-		return bench_failed(&run->err, ctx->nr_cpus,
-				    "cannot find out how many CPUs there are");
+	ctx->nr_cpus = cpuset_limit();
 	ctx->per_cpu = calloc(ctx->nr_cpus, sizeof(*ctx->per_cpu));
 	ctx->feeders = aligned_alloc(BENCH_CACHELINE, nr * sizeof(*ctx->feeders));
 	if (!ctx->per_cpu || !ctx->feeders)
@@ -678,7 +673,10 @@ static int xdp_lb_setup(struct bench_run *run)
 		return -ENOMEM;
 	if (ctx->sc->batch)
 		timing_fix_turns(ctx->timing, ctx->sc->batch);
-	err = check_memory(run, sysconf(_SC_NPROCESSORS_ONLN));
+	err = cpuset_online(&ctx->online);
+	if (err)
+		return bench_failed(&run->err, err, "cannot find out which CPUs are online");
+	err = check_memory(run, ctx->online.cnt);
 	if (!err)
 		err = make_feeders(run, ctx);
 	if (err)
@@ -710,6 +708,7 @@ static void xdp_lb_teardown(struct bench_run *run)
 	timing_free(ctx->timing);
 	free(ctx->feeders);
 	free(ctx->per_cpu);
+	cpuset_free(&ctx->online);
 	free(ctx);
 }
 

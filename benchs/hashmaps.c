@@ -147,7 +147,7 @@ uint64_t hashmap_bytes(const struct hashmap_spec *spec, uint64_t nr)
 	while (buckets < (spec->resizable ? nr : spec->max_entries))
 		buckets *= 2;
 	/* struct bucket; struct htab_elem, key, value, and a spare one for each CPU. */
-	return 16 * buckets + (nr + libbpf_num_possible_cpus()) * (48 + round_up_8(spec->key_size) +
+	return 16 * buckets + (nr + cpuset_nr_possible()) * (48 + round_up_8(spec->key_size) +
 								   round_up_8(spec->value_size));
 }
 

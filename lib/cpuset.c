@@ -147,6 +147,26 @@ int cpuset_allowed(struct cpuset *set)
 	return err;
 }
 
+/* The CPUs that the kernel lets the calling thread run on, if it only asks. */
+static int reachable(struct cpuset *set)
+{
+	const size_t size = CPU_ALLOC_SIZE(CPUSET_MAX + 1);
+	cpu_set_t *before = CPU_ALLOC(CPUSET_MAX + 1), *all = CPU_ALLOC(CPUSET_MAX + 1);
+	bool widened = false;
+	int err;
+
+	if (before && all && !sched_getaffinity(0, size, before)) {
+		memset(all, 0xff, size);
+		widened = !sched_setaffinity(0, size, all);
+	}
+	err = cpuset_allowed(set);
+	if (widened)
+		sched_setaffinity(0, size, before);
+	CPU_FREE(before);
+	CPU_FREE(all);
+	return err;
+}
+
 int cpuset_online_at(const char *root, struct cpuset *set)
 {
 	char list[4096];
@@ -155,7 +175,7 @@ int cpuset_online_at(const char *root, struct cpuset *set)
 	    !cpuset_parse(list, set))
 		return 0;
 	/* sysfs is missing in many containers and in a bare initramfs */
-	return cpuset_allowed(set);
+	return reachable(set);
 }
 
 int cpuset_online(struct cpuset *set)
@@ -170,6 +190,20 @@ int cpuset_limit(void)
 
 	/* The C library hides that the kernel returns the length of its masks. */
 	return bytes > 0 ? 8 * bytes : CPUSET_MAX + 1;
+}
+
+int cpuset_nr_possible(void)
+{
+	int nr = cpuset_limit();
+	struct cpuset possible;
+	char list[4096];
+
+	if (!sysfile_line("", list, sizeof(list), "/sys/devices/system/cpu/possible") &&
+	    !cpuset_parse(list, &possible)) {
+		nr = possible.cnt < nr ? possible.cnt : nr;
+		cpuset_free(&possible);
+	}
+	return nr;
 }
 
 int cpuset_try(int cpu)

@@ -33,8 +33,8 @@ int cpuset_parse(const char *s, struct cpuset *set);
 int cpuset_allowed(struct cpuset *set);
 
 /*
- * The CPUs that are online; those of cpuset_allowed() if sysfs does not list them. Returns 0 or
- * -errno.
+ * The CPUs that are online; those that the calling thread could run on if sysfs does not list them.
+ * Returns 0 or -errno.
  */
 int cpuset_online(struct cpuset *set);
 
@@ -44,8 +44,17 @@ int cpuset_online(struct cpuset *set);
  */
 int cpuset_try(int cpu);
 
-/* No CPU of this kernel has this number or a higher one; the kernel's word, not that of /sys. */
+/*
+ * No CPU of this kernel has this number or a higher one; the kernel's word, not that of /sys. The
+ * length of what it copies for all possible CPUs.
+ */
 int cpuset_limit(void);
+
+/*
+ * How many CPUs the kernel may ever have, for estimates; cpuset_limit() if sysfs does not tell. No
+ * length of anything that the kernel writes: libbpf_num_possible_cpus() believes any file.
+ */
+int cpuset_nr_possible(void);
 
 /*
  * Do both run on one core (SMT)? Where sysfs does not tell: no. @root: "" or, for tests, a folder.

@@ -86,6 +86,12 @@ level() {
 	[ -z "$long" ]
 }
 
+# Any file can be put in the place of the one that these read: lib/cpuset.h knows better
+@test "CPUs are counted by lib/cpuset.c" {
+	run -1 grep -v '\*' <(grep -hE 'libbpf_num_possible_cpus|get_nprocs|_SC_NPROCESSORS' \
+		bench.c benchs/*.[ch] lib/*.[ch] lib/*/*.[ch])
+}
+
 @test "include guards are named after the file" {
 	local file guard
 	for file in bench.h benchs/*.h lib/*.h lib/*/*.h progs/*.h; do
