@@ -659,7 +659,7 @@ static void memory_runs_out(void **state)
 {
 #ifdef FAILING_CALLOC
 	static const char *const words[] = { "-vqd3", "apple-eat", "pear-*", "--size=25", NULL };
-	char *argv[] = { (char *)"bench",     (char *)words[0], (char *)words[1],
+	char *argv[] = { (char *)"bench",  (char *)words[0], (char *)words[1],
 			 (char *)words[2], (char *)words[3], NULL };
 	FILE *real = stderr;
 	int nr, code = BENCH_EXIT_FAILED;
