@@ -19,6 +19,7 @@
 
 #define STEAL_WARN_PCT	   1.0
 #define THROTTLED_WARN_PCT 1.0
+#define TRACED_RATIO	   1.5
 
 /* ---- while it runs */
 
@@ -303,6 +304,17 @@ static void report_verification(const struct bench_result *res)
 		note("--verify: there is no run count to hold this benchmark against");
 }
 
+/*
+ * Do ftrace, perf, or programs without a link sit on the system call that runs ours? It does no
+ * more than getppid(2) does.
+ */
+static bool is_traced(const struct bench_result *res)
+{
+	return res->trigger.name[0] &&
+	       res->before.trigger_ns > TRACED_RATIO * res->before.syscall_ns &&
+	       res->after.trigger_ns > TRACED_RATIO * res->after.syscall_ns;
+}
+
 static void warn_of_disturbances(const struct bench_config *cfg, const struct bench_result *res)
 {
 	if (res->have_noise && res->noise.steal_pct > STEAL_WARN_PCT)
@@ -311,6 +323,9 @@ static void warn_of_disturbances(const struct bench_config *cfg, const struct be
 	if (res->have_noise && res->noise.throttled_pct > THROTTLED_WARN_PCT)
 		warning("a CPU quota (cgroup) stopped the threads for %.1f %% of the time",
 			res->noise.throttled_pct);
+	if (res->sched_unusual)
+		warning("the threads run as %s, not as usual: run it without nice(1) and chrt(1)",
+			res->sched);
 	if (res->rt_limit_pct < 100)
 		warning("the threads are real-time ones, which get %.0f %% of a CPU at most: sysctl kernel.sched_rt_runtime_us=-1",
 			res->rt_limit_pct);
@@ -322,6 +337,13 @@ static void warn_of_disturbances(const struct bench_config *cfg, const struct be
 			res->stops);
 	if (res->stats_by_others)
 		warning("BPF statistics are on (sysctl kernel.bpf_stats_enabled, or another program): they slow programs down");
+	if (res->beside > 0)
+		warning("%d BPF program%s of others on the same hook (%s%s): their time is part of the figures",
+			res->beside, res->beside == 1 ? "" : "s", res->beside == 1 ? "" : "one is ",
+			res->beside_name);
+	else if (is_traced(res))
+		warning("something else traces getpgid(2), which runs the program: without ours it takes %.0f ns, and getppid(2) %.0f ns",
+			res->before.trigger_ns, res->before.syscall_ns);
 	if (res->strayed_tid)
 		warning("a thread pinned to CPU %d ran elsewhere (was the CPU taken offline?)",
 			res->strayed_cpu);

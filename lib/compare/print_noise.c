@@ -19,8 +19,10 @@ static const struct disturbance {
 	{ NULL, "steal_pct", "steal time", "%", 1, 2 },
 	{ NULL, "throttled_pct", "stopped by a CPU quota", "%", 1, 2 },
 	{ NULL, "invol_switches", "involuntary context switches per run", "", 100, 5 },
+	{ NULL, "beside", "BPF programs of others on the same hook", "", 0, 1 },
 	{ "speed_before", "loop_ns", "a loop in user space", "ns per turn", 0, 1.2 },
 	{ "speed_before", "syscall_ns", "a system call", "ns", 0, 1.3 },
+	{ "speed_before", "trigger_ns", "getpgid(2), without a program of ours", "ns", 0, 1.3 },
 	{ "speed_before", "wakeup_us", "a wake-up of another CPU", "us", 0, 2 },
 };
 

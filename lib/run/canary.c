@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/bpf/attach.h"
 #include "lib/cpuset.h"
 #include "lib/stats.h"
 #include "lib/util.h"
@@ -41,6 +42,14 @@ static void call_kernel(void *arg)
 
 	for (i = 0; i < SYSCALLS; i++)
 		syscall(SYS_getppid);
+}
+
+static void call_trigger(void *arg)
+{
+	int i;
+
+	for (i = 0; i < SYSCALLS; i++)
+		attach_trigger();
 }
 
 struct pair {
@@ -135,5 +144,6 @@ void canary_measure(struct canary *canary)
 {
 	canary->loop_ns = median_ns(loop, NULL, LOOP_TURNS);
 	canary->syscall_ns = median_ns(call_kernel, NULL, SYSCALLS);
+	canary->trigger_ns = median_ns(call_trigger, NULL, SYSCALLS);
 	canary->wakeup_us = wakeup_us();
 }

@@ -10,6 +10,7 @@
 struct canary {
 	double loop_ns; /* a turn of a fixed loop in user space */
 	double syscall_ns; /* getppid(2) */
+	double trigger_ns; /* getpgid(2), which runs many benchmarks' programs; here without them */
 	/*
 	 * From a write to an eventfd to its reader on another CPU; NAN: there is none, or it was
 	 * too busy to answer.

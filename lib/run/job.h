@@ -30,9 +30,13 @@ struct bench_result {
 	struct cpuset allowed; /* that threads were placed on, see bench_run_cpus() */
 	struct noise noise; /* during the measured time */
 	bool have_noise;
+	char sched[48]; /* of the threads, see noise_sched(); "": not known */
+	bool sched_unusual;
 	double rt_limit_pct; /* percent of a CPU that real-time threads get; 100: no limit */
 	struct canary before, after; /* the machine's own speed */
 	bool stats_by_others; /* the kernel counted the runs of programs, and not for --verify */
+	int beside; /* BPF programs of others on the same hook, see beside_count(); -1: unknown */
+	char beside_name[16]; /* of one of them */
 	int strayed_tid; /* a pinned thread seen on another CPU than its own; 0: none */
 	int strayed_cpu;
 	struct bench_conservation conservation; /* nr_counts, prog_fd: what of it is filled in */

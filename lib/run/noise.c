@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -247,6 +248,35 @@ long long noise_wakeups(pid_t tid)
 	long long count;
 
 	return read_thread_count("", tid, "status", "voluntary_ctxt_switches", &count) ? -1 : count;
+}
+
+bool noise_sched(pid_t tid, char *buf, size_t size)
+{
+	static const char *const names[] = {
+		[SCHED_OTHER] = "SCHED_OTHER",
+		[SCHED_FIFO] = "SCHED_FIFO",
+		[SCHED_RR] = "SCHED_RR",
+		[SCHED_BATCH] = "SCHED_BATCH",
+		[SCHED_IDLE] = "SCHED_IDLE",
+		[6] = "SCHED_DEADLINE",
+		[7] = "SCHED_EXT",
+	};
+	int policy = sched_getscheduler(tid) & ~SCHED_RESET_ON_FORK, nice;
+	struct sched_param param = {};
+	const char *name;
+
+	name = policy >= 0 && policy < (int)ARRAY_SIZE(names) ? names[policy] : NULL;
+	if (policy == SCHED_FIFO || policy == SCHED_RR) {
+		sched_getparam(tid, &param);
+		snprintf(buf, size, "%s %d", name, param.sched_priority);
+		return true;
+	}
+	nice = getpriority(PRIO_PROCESS, tid);
+	if (nice)
+		snprintf(buf, size, "%s, nice %d", name ?: "unknown", nice);
+	else
+		snprintf(buf, size, "%s", name ?: "unknown");
+	return !nice && policy == SCHED_OTHER;
 }
 
 double noise_rt_limit_pct(pid_t tid)

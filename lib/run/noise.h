@@ -71,6 +71,12 @@ long long noise_wakeups(pid_t tid);
 double noise_rt_limit_pct(pid_t tid);
 
 /*
+ * How the kernel schedules thread @tid (0: the caller), as records have it: "SCHED_OTHER", or
+ * "SCHED_BATCH, nice 5", "SCHED_FIFO 10". Returns whether that is the usual, or a real-time thread.
+ */
+bool noise_sched(pid_t tid, char *buf, size_t size);
+
+/*
  * May a thread of this process run on @cpu and nowhere else? When a CPU goes offline, the kernel
  * gives the threads that had only that one all others. True as well where the thread has ended.
  */

@@ -10,6 +10,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "lib/bpf/beside.h"
 #include "lib/run/run.h"
 #include "lib/run/services.h"
 #include "lib/run/signals.h"
@@ -227,6 +228,18 @@ static void state_free(struct run_state *state)
 	free(state);
 }
 
+/* More of them, or fewer, may be there at the end than at the start. */
+static void look_beside(struct bench_result *res)
+{
+	char name[sizeof(res->beside_name)];
+	int nr = beside_count(name, sizeof(name));
+
+	if (nr <= res->beside)
+		return;
+	res->beside = nr;
+	memcpy(res->beside_name, name, sizeof(name));
+}
+
 int bench_run(const struct bench_job *job, const struct bench_watch *watch,
 	      struct bench_result *res, struct bench_err *err)
 {
@@ -239,6 +252,7 @@ int bench_run(const struct bench_job *job, const struct bench_watch *watch,
 	memset(res, 0, sizeof(*res));
 	res->ci_pct = NAN; /* until there are samples */
 	res->rt_limit_pct = 100;
+	res->beside = -1;
 	state = state_new(job, watch, res);
 	if (!state)
 		return bench_failed(err, ENOMEM, "cannot start");
@@ -267,9 +281,11 @@ int bench_run(const struct bench_job *job, const struct bench_watch *watch,
 		ret = bench->describe(&state->run, stderr);
 	if (!ret) {
 		res->setup_ns = now_ns() - start;
+		look_beside(res);
 		if (watch->started)
 			watch->started(watch->ctx, &state->run);
 		ret = run_threads(state);
+		look_beside(res);
 		res->signal = signals_caught();
 	}
 	if (!ret)

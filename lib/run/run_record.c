@@ -142,6 +142,7 @@ static json_t *make_env(const struct bench_result *res)
 		json_object_set_new(o, "clock", json_string(bench_clock()));
 		json_object_set_new(o, "bpf_stats",
 				    json_string(res->stats_by_others ? "on" : "off"));
+		json_object_set_new(o, "sched", json_string(*res->sched ? res->sched : "unknown"));
 		json_object_set_new(o, "libbpf", json_string(libbpf_version_string()));
 		json_object_set_new(o, "bench", json_string(BENCH_VERSION));
 	}
@@ -155,22 +156,23 @@ static json_t *pct_or_null(double pct)
 
 static json_t *make_speed(const struct canary *c)
 {
-	return json_pack("{s:o, s:o, s:o}", "loop_ns", number_or_null(c->loop_ns), "syscall_ns",
-			 number_or_null(c->syscall_ns), "wakeup_us", number_or_null(c->wakeup_us));
+	return json_pack("{s:o, s:o, s:o, s:o}", "loop_ns", number_or_null(c->loop_ns),
+			 "syscall_ns", number_or_null(c->syscall_ns), "trigger_ns",
+			 number_or_null(c->trigger_ns), "wakeup_us", number_or_null(c->wakeup_us));
 }
 
 static json_t *make_noise(const struct bench_result *res)
 {
 	if (!res->have_noise)
 		return json_null();
-	return json_pack("{s:o, s:o, s:f, s:f, s:o, s:o, s:b, s:o, s:o}", "steal_pct",
+	return json_pack("{s:o, s:o, s:f, s:f, s:o, s:o, s:b, s:o, s:o, s:o}", "steal_pct",
 			 pct_or_null(res->noise.steal_pct), "throttled_pct",
 			 pct_or_null(res->noise.throttled_pct), "rt_limit_pct", res->rt_limit_pct,
 			 "paused_s", res->paused_ns / 1e9, "invol_switches",
 			 count_or_null(res->noise.invol_switches), "migrations",
 			 count_or_null(res->noise.migrations), "strayed", res->strayed_tid != 0,
-			 "speed_before", make_speed(&res->before), "speed_after",
-			 make_speed(&res->after));
+			 "beside", count_or_null(res->beside), "speed_before",
+			 make_speed(&res->before), "speed_after", make_speed(&res->after));
 }
 
 static json_t *make_samples(const struct report *report, const struct bench_result *res)

@@ -390,6 +390,8 @@ void samples_end(struct run_state *state)
 	set_timer(0);
 	look_for_strays(state);
 	state->res->ci_pct = ci_pct(state);
+	state->res->sched_unusual =
+		!noise_sched(state->workers[0].t.tid, state->res->sched, sizeof(state->res->sched));
 	state->res->rt_limit_pct = noise_rt_limit_pct(state->workers[0].t.tid);
 	if (state->noise_started && !read_noise(state, &end)) {
 		noise_diff(&state->noise_start, &end, &state->res->noise);

@@ -13,6 +13,10 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
+teardown() {
+	kill_started
+}
+
 # recorded FILTER: the only record in the file r is like this
 recorded() {
 	jq -e "$1" r >/dev/null || {
@@ -65,6 +69,65 @@ recorded() {
 	exits 0
 	error_line 'bench: warning: a CPU quota (cgroup) stopped the threads for *'
 	recorded '.noise.throttled_pct > 1'
+}
+
+@test "nice and other policies of the scheduler" {
+	local by sched
+	while IFS='|' read -r by sched; do
+		rm -f r
+		# shellcheck disable=SC2086 # words
+		bench_by $by -- -q -w0 -d1 --interval 250 -o r count-local
+		exits 0
+		error_line "bench: warning: the threads run as $sched, not as usual: *"
+		recorded ".env.sched == \"$sched\""
+		cat r >>all
+	done <<-'END'
+		nice -n 5|SCHED_OTHER, nice 5
+		nice -n -5|SCHED_OTHER, nice -5
+		chrt -b 0|SCHED_BATCH
+		nice -n 3 chrt -i 0|SCHED_IDLE, nice 3
+	END
+	rm r
+	bench -q -w0 -d1 --interval 250 -o r count-local
+	recorded '.env.sched == "SCHED_OTHER"'
+	no_error_line '*the threads run as*'
+	bench -C r all
+	grep -A2 '^Environments differ' "$OUT" | grep 'sched:'
+}
+
+# another COMMAND...: it runs beside, until it is stopped
+another() {
+	"$BENCH" -w0 -d60 "$@" >beside 2>&1 3>&- 4>&- &
+	pid=$!
+	until grep -q '^Iter' beside; do
+		sleep 0.1
+	done
+}
+
+@test "BPF programs of others on the same hook" {
+	another --attach rawtp rb-custom
+	bench -q -w0 -d1 -o r --attach rawtp rb-custom
+	kill_started
+	exits 0
+	error_line 'bench: warning: * BPF program* of others on the same hook (*): *'
+	recorded '.noise.beside >= 1'
+}
+
+# ftrace, perf and programs that have no link: the bare system call tells
+@test "others that trace the system call" {
+	mkdir tracing
+	# shellcheck disable=SC2016 # for the inner shell
+	bench_by unshare -m sh -c '
+		mount -t tracefs none tracing && cd tracing/events/syscalls/sys_enter_getpgid || exit 99
+		echo 1 >enable
+		"$@"
+		status=$?
+		echo 0 >enable
+		exit $status' sh -- -q -w0 -d1 -o "$PWD/r" --attach rawtp rb-custom
+	((status != 99)) || skip 'no such tracepoint'
+	exits 0
+	error_line 'bench: warning: * getpgid(2)*'
+	recorded '.noise.speed_before | .trigger_ns > 1.5 * .syscall_ns'
 }
 
 @test "real-time threads" {
