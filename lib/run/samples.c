@@ -202,6 +202,7 @@ struct sampler {
 	uint64_t measured_ns;
 	uint64_t strays_looked_ns;
 	uint64_t suspended_ns; /* the machine, ever */
+	uint64_t watched_ns; /* spent in the watcher since the last sample */
 	unsigned int continued; /* see signals_continued() */
 	struct values before;
 };
@@ -229,9 +230,9 @@ static uint64_t suspended_ns(void)
 
 /*
  * Did the clock go on while the process did not? It was frozen, or the machine is a guest that was.
- * A sample may be late for other reasons: the sampling thread waited for its turn, or for whoever
- * reads what it prints. But then the other threads have used the CPUs as before; else they did so
- * for no longer than an interval, since at its end a tick was pending.
+ * A sample may be late for other reasons. The sampling thread waited for whoever reads what it
+ * prints: that it knows. Or it waited for its turn: then the other threads have used the CPUs as
+ * before; else they did so for no longer than an interval, since at its end a tick was pending.
  */
 static bool was_paused(const struct run_state *state, const struct sampler *sampler, uint64_t dt_ns,
 		       uint64_t busy_ns)
@@ -239,7 +240,7 @@ static bool was_paused(const struct run_state *state, const struct sampler *samp
 	const uint64_t interval_ns = state->run.cfg->interval_ms * NS_PER_MS;
 	double usual;
 
-	if (dt_ns < interval_ns + LATE_NS)
+	if (dt_ns < interval_ns + sampler->watched_ns + LATE_NS)
 		return false;
 	if (!sampler->total_ns)
 		return dt_ns >= 2 * interval_ns + LATE_NS;
@@ -320,8 +321,10 @@ static int take_sample(struct run_state *state, struct sampler *sampler)
 		look_for_stats(state);
 		sampler->strays_looked_ns = now;
 	}
+	now = now_ns();
 	if (!paused && state->watch->sampled)
 		state->watch->sampled(state->watch->ctx, res->nr_samples - 1, &s);
+	sampler->watched_ns = now_ns() - now;
 	return 0;
 }
 
