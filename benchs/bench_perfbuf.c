@@ -150,7 +150,7 @@ static int pb_probe(struct bench_run *run)
 {
 	int ret;
 
-	/* libbpf reads it, although it is told which CPUs to open buffers for. */
+	/* libbpf reads it, also where it gets the CPUs to open buffers for. */
 	if (access("/sys/devices/system/cpu/online", F_OK))
 		return bench_unavailable(&run->err,
 					 "sysfs is not mounted, where the kernel lists its CPUs: "
