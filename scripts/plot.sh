@@ -130,9 +130,11 @@ changes() {
 			}
 			"$BENCH" -C "$scratch_dir/base.jsonl" "$scratch_dir/new.jsonl" \
 				--match env.machine --csv 2>/dev/null |
-				awk -F , -v bar="$bar" '
-					NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-					NR == 2 && $at["change_pct"] != "" { print bar, $at["change_pct"] }'
+				jq -R -r -n --arg bar "$bar" '
+					# A field with commas is quoted; none of those that is needed here
+					[inputs | gsub("\"([^\"]|\"\")*\""; "_") / ","] | .[0] as $names
+					| .[1] // empty | .[$names | index("change_pct")]
+					| select(. != "") | "\($bar) \(.)"'
 		done
 }
 

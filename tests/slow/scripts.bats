@@ -788,6 +788,10 @@ sweep_records() {
 	"$REAL" -C few.jsonl more.jsonl | grep -q '+100%'
 	run -0 "$SCRIPTS/plot.sh" --text few.jsonl more.jsonl
 	[[ $output == *'+100 % '* ]]
+	# names with commas in them
+	jq -c '.config.prod_cpus = "0,2"' few.jsonl >commas.jsonl
+	run -0 "$SCRIPTS/plot.sh" --text commas.jsonl more.jsonl
+	[[ $output == *'+100 % '* ]]
 	run -0 "$SCRIPTS/plot.sh" -o ba before.jsonl after.jsonl
 	[ "$output" = $'ba-1.svg\nba-1.png' ]
 }
