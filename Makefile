@@ -9,6 +9,8 @@
 
 VERSION := 0.1
 comma := ,
+# Any text as one word of the shell: a path may have blanks and quotes
+quote = '$(subst ','\'',$(1))'
 
 O ?= build
 ifneq ($(words $(O)),1)
@@ -44,7 +46,7 @@ BPFTOOL ?= $(shell for t in $$(PATH="$$PATH:/usr/sbin:/sbin:/usr/local/sbin" com
 
 ifeq ($(V),0)
 Q := @
-msg = @printf '  %-8s %s\n' '$(1)' '$(patsubst $(CURDIR)/%,%,$(2))'
+msg = @printf '  %-8s %s\n' '$(1)' $(call quote,$(2:$(CURDIR)/%=%))
 MAKEFLAGS += --no-print-directory
 else
 Q :=
@@ -83,7 +85,7 @@ WARN += -Werror
 endif
 
 # No path of this machine stays in what is built: the same sources make the same bytes anywhere.
-PREFIX_MAP = -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(abspath $(B))=build
+PREFIX_MAP = $(call quote,-ffile-prefix-map=$(CURDIR)=.) $(call quote,-ffile-prefix-map=$(abspath $(B))=build)
 
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DBENCH_VERSION='"$(VERSION)"' -I. -I$(B)/progs -Iprogs \
 	     $(WARN) $(PREFIX_MAP) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) -pthread $(shell $(PKG_CONFIG) --cflags $(PKGS))
@@ -144,8 +146,7 @@ $(B)/progs/%.skel.h: $(B)/progs/%.bpf.o
 .PHONY: force
 $(B)/flags: force
 	@mkdir -p $(@D)
-	@echo '$(CC) $(subst ','\'',$(ALL_CFLAGS))' | cmp -s - $@ || \
-		echo '$(CC) $(subst ','\'',$(ALL_CFLAGS))' >$@
+	@echo $(call quote,$(CC) $(ALL_CFLAGS)) | cmp -s - $@ || echo $(call quote,$(CC) $(ALL_CFLAGS)) >$@
 
 # A benchmark whose file is gone has to go from the program too.
 $(B)/objs: force
@@ -154,7 +155,8 @@ $(B)/objs: force
 
 $(B)/bpf-flags: force
 	@mkdir -p $(@D)
-	@echo '$(CLANG) $(ALL_BPF_CFLAGS)' | cmp -s - $@ || echo '$(CLANG) $(ALL_BPF_CFLAGS)' >$@
+	@echo $(call quote,$(CLANG) $(ALL_BPF_CFLAGS)) | cmp -s - $@ || \
+		echo $(call quote,$(CLANG) $(ALL_BPF_CFLAGS)) >$@
 
 .PHONY: need-tools
 need-tools:
@@ -415,27 +417,29 @@ INSTALL_DATA := scripts/lib.sh benchs/run_common.sh $(sort $(wildcard scripts/pl
 .PHONY: install
 install: $(if $(wildcard $(BIN)),,$(BIN))
 	$(call msg,INSTALL,$(DESTDIR)$(SBINDIR)/bench)
-	$(Q)$(INSTALL) -D -m 755 $(BIN) $(DESTDIR)$(SBINDIR)/bench
+	$(Q)$(INSTALL) -D -m 755 $(BIN) $(call quote,$(DESTDIR)$(SBINDIR)/bench)
 	$(call msg,INSTALL,$(DESTDIR)$(MANDIR)/man8/bench.8)
-	$(Q)$(INSTALL) -D -m 644 bench.8 $(DESTDIR)$(MANDIR)/man8/bench.8
+	$(Q)$(INSTALL) -D -m 644 bench.8 $(call quote,$(DESTDIR)$(MANDIR)/man8/bench.8)
 	$(call msg,INSTALL,$(DESTDIR)$(COMPLETIONSDIR)/bench)
-	$(Q)$(INSTALL) -D -m 644 completions/bench.bash $(DESTDIR)$(COMPLETIONSDIR)/bench
+	$(Q)$(INSTALL) -D -m 644 completions/bench.bash $(call quote,$(DESTDIR)$(COMPLETIONSDIR)/bench)
 	$(call msg,INSTALL,$(DESTDIR)$(DATADIR))
-	$(Q)set -e; for f in $(INSTALL_SCRIPTS); do $(INSTALL) -D -m 755 $$f $(DESTDIR)$(DATADIR)/$$f; done
-	$(Q)set -e; for f in $(INSTALL_DATA); do $(INSTALL) -D -m 644 $$f $(DESTDIR)$(DATADIR)/$$f; done
+	$(Q)set -e; for f in $(INSTALL_SCRIPTS); do $(INSTALL) -D -m 755 $$f $(call quote,$(DESTDIR)$(DATADIR))/$$f; done
+	$(Q)set -e; for f in $(INSTALL_DATA); do $(INSTALL) -D -m 644 $$f $(call quote,$(DESTDIR)$(DATADIR))/$$f; done
 
 .PHONY: uninstall
 uninstall:
 	$(call msg,REMOVE,$(DESTDIR)$(DATADIR))
-	$(Q)rm -f $(DESTDIR)$(SBINDIR)/bench $(DESTDIR)$(MANDIR)/man8/bench.8 \
-		$(DESTDIR)$(COMPLETIONSDIR)/bench $(addprefix $(DESTDIR)$(DATADIR)/,$(INSTALL_SCRIPTS) $(INSTALL_DATA))
+	$(Q)rm -f $(call quote,$(DESTDIR)$(SBINDIR)/bench) $(call quote,$(DESTDIR)$(MANDIR)/man8/bench.8) \
+		$(call quote,$(DESTDIR)$(COMPLETIONSDIR)/bench)
+	$(Q)rm -f $(foreach f,$(INSTALL_SCRIPTS) $(INSTALL_DATA),$(call quote,$(DESTDIR)$(DATADIR)/$(f)))
 	$(Q)for d in /scripts/export /scripts /benchs /reference ''; do \
-		! [ -d $(DESTDIR)$(DATADIR)$$d ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(DATADIR)$$d; done
+		! [ -d $(call quote,$(DESTDIR)$(DATADIR))$$d ] || \
+			rmdir --ignore-fail-on-non-empty $(call quote,$(DESTDIR)$(DATADIR))$$d; done
 
 # The Debian package, in $(O)/deb, from a copy of the sources.
 .PHONY: deb
 deb:
-	$(Q)packaging/deb.sh $(abspath $(O))/deb
+	$(Q)packaging/deb.sh $(call quote,$(abspath $(O))/deb)
 
 .PHONY: clean
 clean:

@@ -74,9 +74,24 @@ plain_make() {
 	[ ! -e "$dest/opt/b/share/bench" ]
 }
 
+# uninstall deleted what the first word of it named
+@test "a DESTDIR and a PREFIX with blanks and quotes" {
+	dest="$BATS_TEST_TMPDIR/it's my  dest"
+	touch "$BATS_TEST_TMPDIR/it's"
+	plain_make a install DESTDIR="$dest" PREFIX='/opt/x y' >/dev/null
+	"$dest/opt/x y/sbin/bench" --version
+	[ -x "$dest/opt/x y/share/bench/scripts/ab.sh" ]
+	[ "$(ls "$BATS_TEST_TMPDIR")" = $'it\'s\nit\'s my  dest' ]
+	plain_make a uninstall DESTDIR="$dest" PREFIX='/opt/x y' >/dev/null
+	[ -z "$(find "$dest" -type f)" ]
+	[ ! -e "$dest/opt/x y/share/bench" ]
+	[ -e "$BATS_TEST_TMPDIR/it's" ]
+}
+
+# In a path with blanks, too
 @test "two builds in two folders are equal to the byte, and name neither" {
-	copy_tree "$BATS_FILE_TMPDIR/another/deeper"
-	plain_make another/deeper -j2 O="$BATS_FILE_TMPDIR/elsewhere" >/dev/null
+	copy_tree "$BATS_FILE_TMPDIR/another/it's a  folder"
+	plain_make "another/it's a  folder" -j2 O="$BATS_FILE_TMPDIR/elsewhere" >/dev/null
 	cmp "$BATS_FILE_TMPDIR/a/bench" "$BATS_FILE_TMPDIR/elsewhere/bench"
 	for object in "$BATS_FILE_TMPDIR"/a/build/progs/*.bpf.o; do
 		cmp "$object" "$BATS_FILE_TMPDIR/elsewhere/progs/${object##*/}"
