@@ -410,8 +410,8 @@ format:
 # Those that need no source tree
 INSTALL_SCRIPTS := $(addprefix scripts/,ab.sh claims.sh cover-letter.sh export.sh plot.sh report.sh) \
 		   $(sort $(wildcard benchs/run_bench_*.sh))
-INSTALL_DATA := scripts/lib.sh benchs/run_common.sh $(sort $(wildcard scripts/plot.jq scripts/report*.jq \
-		scripts/report.css scripts/export/*.jq reference/*.tsv))
+INSTALL_DATA := scripts/lib.sh scripts/clean-env.sh benchs/run_common.sh \
+		$(filter-out scripts/completion.jq,$(sort $(wildcard scripts/*.jq scripts/*.css scripts/export/*.jq reference/*.tsv)))
 
 # What is built already is installed as it is: root, or a machine without a compiler, builds nothing.
 .PHONY: install

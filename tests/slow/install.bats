@@ -48,7 +48,15 @@ plain_make() {
 	[ "$(find "$dest" -type f ! -path '*/opt/b/*' | wc -l)" -eq 0 ]
 	# each script explains itself, and finds what it needs
 	for script in share/bench/scripts/*.sh share/bench/benchs/run_bench_*.sh; do
-		[[ $script == */lib.sh ]] || "$script" --help >/dev/null
+		[[ $script == */@(lib|clean-env).sh ]] || "$script" --help >/dev/null
+	done
+	run -0 grep -ohE '\$top/[a-z_./-]+' share/bench/scripts/*.sh share/bench/benchs/*.sh
+	for file in $(sort -u <<<"$output"); do
+		[[ $file == */bench || -e share/bench/${file#'$top/'} ]]
+	done
+	# jq's, which a folder names
+	for file in $(cat share/bench/scripts/*.sh | grep -o 'include \\"[a-z]*\\"' | tr -cd 'a-z\n' | sed 's/^include//'); do
+		[ -e "share/bench/scripts/$file.jq" ]
 	done
 	# The program beside them, and no other: that of the tree is gone
 	mv "$BATS_FILE_TMPDIR/a/bench" "$BATS_FILE_TMPDIR/a/bench.off"
