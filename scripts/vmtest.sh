@@ -117,10 +117,8 @@ while (($#)); do
 		--add | --plugin)
 		(($# > 1)) || die "$1 needs a value" 64
 		;;
-	*)
-		usage >&2
-		exit 64
-		;;
+	-*) die "there is no option '$1': try --help" 64 ;;
+	*) die "'$1' is no option: a command for the guest comes after --, as in: -- $*" 64 ;;
 	esac
 	case $1 in
 	-k | --kernel) kernel=$2 ;;

@@ -364,7 +364,7 @@ booted() {
 		--mem|-5|'-5' is not a whole number above 0
 		--timeout|1.5|'1.5' is not a whole number above 0
 		--bench|/nowhere|there is no program '/nowhere'
-		--add|/nowhere|there is no program '/nowhere'
+		--add|/nowhere|there is no file '/nowhere'
 		--bench|/usr/bin/env|'/usr/bin/env' is not static
 		--out|/dev/null/x|cannot make '/dev/null/x'
 	CASES
@@ -373,7 +373,11 @@ booted() {
 	says '--cpus needs a value'
 	vmtest --unknown
 	exits 64
-	says 'Usage: '
+	[[ $(cat err) == "vmtest: there is no option '--unknown': try --help" && ! -e qemu.pid ]]
+	vmtest bench rb-custom
+	exits 64
+	[[ $(cat err) == "vmtest: 'bench' is no option: a command for the guest comes after --, as in: -- bench rb-custom" ]]
+	[[ ! -e qemu.pid ]]
 }
 
 @test "a kernel for another machine is refused by what its image says" {
