@@ -13,10 +13,11 @@
 #include "lib/util.h"
 #include "progs/timing.h"
 
-/* r0 = 0; may_goto +0; exit */
+/* r0 = 0; may_goto +1; r0 = 0; exit. Linux 6.12 refuses an offset of 0. */
 static const struct bpf_insn may_goto[] = {
 	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
-	{ .code = BPF_JMP | 0xe0 },
+	{ .code = BPF_JMP | 0xe0, .off = 1 },
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
 	{ .code = BPF_JMP | BPF_EXIT },
 };
 
