@@ -282,10 +282,17 @@ bool noise_sched(pid_t tid, char *buf, size_t size)
 double noise_rt_limit_pct(pid_t tid)
 {
 	int policy = sched_getscheduler(tid) & ~SCHED_RESET_ON_FORK;
-	long long period = sysctl_read("kernel/sched_rt_period_us", 1000000);
-	long long runtime = sysctl_read("kernel/sched_rt_runtime_us", -1);
+	long long period, runtime;
 
-	if ((policy != SCHED_FIFO && policy != SCHED_RR) || runtime < 0 || runtime >= period)
+	/*
+	 * Not looked up for others: Linux 7.2 rebuilds the scheduling domains whenever runtime is
+	 * read, and so waits for a CPU that goes offline, which may wait for our producer to stop.
+	 */
+	if (policy != SCHED_FIFO && policy != SCHED_RR)
+		return 100;
+	period = sysctl_read("kernel/sched_rt_period_us", 1000000);
+	runtime = sysctl_read("kernel/sched_rt_runtime_us", -1);
+	if (runtime < 0 || runtime >= period)
 		return 100;
 	return 100.0 * runtime / period;
 }
