@@ -145,9 +145,10 @@ static int fill_batch(struct bench_run *run, uint32_t first)
 		done = nr;
 		err = bpf_map_update_batch(ctx->map_fd, keys, values, &done, &opts);
 	} while (err == -EINTR);
-	if (err == -EINVAL || err == -ENOTSUPP || err == -EOPNOTSUPP)
-		return bench_unavailable(&run->err, "this kernel has no batched updates of LPM "
-						    "tries: requires Linux 5.13 or newer");
+	/* Before Linux 5.13 there are no batches for tries: one by one. */
+	if (err == -ENOTSUPP)
+		for (err = 0, done = 0; done < nr && !err; done++)
+			err = bpf_map_update_elem(ctx->map_fd, &keys[done], &values[done], BPF_ANY);
 	return err ? bench_bpf_error(&run->err, err, "cannot fill an LPM trie") : 0;
 }
 
@@ -301,7 +302,7 @@ static void free_conserve(struct bench_run *run, struct bench_conservation *c)
 const struct bench lpm_free = {
 	.name = "lpm-trie-free",
 	.desc = "LPM tries of --nr_entries entries that the kernel frees, after they were closed",
-	.needs = "Linux 5.13 or newer",
+	.needs = "Linux 5.10 or newer",
 	.report = &report_free,
 	.check = lpm_check_single,
 	.probe = free_probe,
