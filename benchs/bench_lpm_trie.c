@@ -492,11 +492,8 @@ void lpm_section_progress(FILE *out, const struct report *report, const double *
 {
 	const char unit = report->figures[SECTION_OPS].unit[0]; /* M or K */
 
-	if (!s->raw.v[SECTION_OPS])
-		fputs("none ended in this interval\n", out);
-	else
-		fprintf(out, "hits %8.3lf%c/s (%7.3lf%c/prod)\n", values[SECTION_OPS], unit,
-			values[SECTION_OPS] / producers, unit);
+	fprintf(out, "hits %8.3lf%c/s (%7.3lf%c/prod)\n", values[SECTION_OPS], unit,
+		values[SECTION_OPS] / producers, unit);
 }
 
 void lpm_section_summary(FILE *out, const struct report *report, const struct figure_stats *stats,

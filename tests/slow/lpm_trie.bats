@@ -170,7 +170,7 @@ full_rounds() {
 		bench -w0 -d1 --interval 10 -o "$RECORD" lpm-trie-free --nr_entries 60000
 		exits 0
 		many=$(recorded .figures.latency.mean)
-		(($(grep -c '^Iter .*none ended in this interval$' "$OUT") > 10))
+		(($(grep -c '^Iter .*nothing ended in it$' "$OUT") > 10))
 		run ! grep -iE 'nan|inf' "$OUT"
 		(($(recorded .figures.ops.n) == $(recorded '[.samples[] | select(.ops > 0)] | length')))
 		calc 'many > 200 * few && many < 5000 * few' few="$few" many="$many" && return
