@@ -229,6 +229,7 @@ struct create_way {
 	const char *prog;
 	const char *function; /* that it is attached to; NULL: none */
 	const char *lack; /* where that is missing */
+	const char *not_sleepable; /* where the verifier refuses it; NULL: it does not sleep */
 	const char *why_not_run;
 	int (*attach)(struct bench_run *run, struct create_ctx *ctx);
 };
@@ -242,6 +243,8 @@ static const struct create_way ways[] = {
 		.function = "bpf_lsm_socket_post_create",
 		.lack = "this kernel has no LSM programs: requires CONFIG_BPF_LSM and Linux 5.7 "
 			"or newer",
+		.not_sleepable = "this kernel has no sleepable LSM programs on "
+				 "socket_post_create: requires Linux 5.11 or newer",
 		.why_not_run = "bpf is not among the active security modules (lsm= at boot)",
 		.attach = attach_by_btf,
 	},
@@ -278,6 +281,10 @@ static int set_up_way(struct bench_run *run, const struct create_way *way)
 	bpf_map__set_autocreate(ctx->skel->maps.sockets, way->type == STORAGE_SOCKET);
 	bpf_map__set_autocreate(ctx->skel->maps.tasks, way->type == STORAGE_TASK);
 	err = bench_load(run, ctx->skel->skeleton);
+	if (err == -EINVAL && way->not_sleepable) {
+		ctx->brief = "not sleepable";
+		return bench_unavailable(&run->err, "%s", way->not_sleepable);
+	}
 	if (!err)
 		err = way->attach(run, ctx);
 	if (!err)
