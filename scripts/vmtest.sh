@@ -523,7 +523,7 @@ tails=()
 # The last lines of the console, from the crash on if there was one
 console_tail() {
 	tr -d '\r' <"$work/console.log" | awk '
-		/Kernel panic|Oops|BUG:|general protection|Unable to handle|Internal error/ && !n { n = NR }
+		/Kernel panic|Oops|BUG:|INFO: (task|rcu)|general protection|Unable to handle|Internal error/ && !n { n = NR }
 		{ line[NR] = $0 }
 		END {
 			from = n ? (n > 3 ? n - 3 : 1) : (NR > 15 ? NR - 15 : 1)
@@ -542,10 +542,10 @@ if tar -xzf "$work/result.log" -C "$work/result" --no-same-owner 2>/dev/null &&
 			say "files that the guest left in /out are dropped: name a folder with --out"
 		fi
 	fi
-	if grep -qaE 'WARNING: CPU|BUG:|UBSAN|KASAN|possible circular locking' "$work/console.log"; then
+	if grep -qaE 'WARNING: (CPU|.*:[0-9]+ at )|BUG:|UBSAN|KASAN|possible circular locking' "$work/console.log"; then
 		say 'the guest kernel complained:'
 		tr -d '\r' <"$work/console.log" | grep -aE -m3 -A20 \
-			'WARNING: CPU|BUG:|UBSAN|KASAN|possible circular locking' | sed 's/^/  | /' >&2
+			'WARNING: (CPU|.*:[0-9]+ at )|BUG:|UBSAN|KASAN|possible circular locking' | sed 's/^/  | /' >&2
 	fi
 	exit "$status"
 fi

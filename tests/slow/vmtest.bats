@@ -131,6 +131,11 @@ nothing_left() {
 	exits 0
 	says 'the guest kernel complained'
 	says '| [    1.2] WARNING: CPU: 0'
+	# As Linux 6.19 and newer write it
+	cp good guest
+	echo 'echo "[    1.2] WARNING: kernel/bpf/x.c:1 at f+0x1, CPU#0: bench/1" >>"$console"' >>guest
+	vmtest
+	says '| [    1.2] WARNING: kernel/bpf/x.c:1'
 }
 
 @test "a qemu that does not start: 125, with its words" {
@@ -142,12 +147,16 @@ nothing_left() {
 	nothing_left
 }
 
-@test "time-out: 124, with the end of the console" {
+@test "time-out: 124, with the end of the console, or from where the kernel says that it hangs" {
 	echo 'echo "the last words" >"$console"; exec sleep 1000' >guest
 	vmtest --timeout 1
 	exits 124
 	says 'not done after 1 s (--timeout)'
 	says '| the last words'
+	echo '{ seq 20; echo "INFO: task bench:1 blocked for more than 120 seconds."; seq 21 50; } >"$console"; exec sleep 1000' >guest
+	vmtest --timeout 1
+	says '| INFO: task bench:1 blocked'
+	says_not '| 9'
 	nothing_left
 }
 
