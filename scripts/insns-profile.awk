@@ -1,17 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Instructions per operation by function, for scripts/insns.sh. Variables: run, the number of the
-# command line; totals, of each column "COLUMN OPERATIONS NS". Files: for each column "column=NUMBER",
-# its sorted symbols "ADDRESS TYPE NAME [MODULE]", and what scripts/plugin/insns.c wrote.
-
-BEGIN {
-	n = split(totals, word, " ")
-	for (i = 1; i < n; i += 3) {
-		columns[++nr_columns] = word[i]
-		ops[word[i]] = word[i + 1]
-		ns[word[i]] = word[i + 2]
-	}
-}
+# A profile by function, for scripts/insns.sh: "INSTRUCTIONS WHERE SYMBOL", in no order. Variable: run, the
+# number of the command line. Files: the sorted symbols "ADDRESS TYPE NAME [MODULE]", and what
+# scripts/plugin/insns.c wrote.
 
 FNR == 1 {
 	file++
@@ -43,9 +34,7 @@ function row_of(name, module) {
 	return (module == "[bench]" ? "user " : "kernel ") name
 }
 
-file % 2 == 1 {
-	if (FNR == 1)
-		nr = 0
+file == 1 {
 	if (nr && addr[nr] == $1 "") {
 		if (!better($2, $3, type[nr], name[nr]))
 			next
@@ -103,72 +92,10 @@ wanted {
 		if ($1 == "o" && name[i] !~ /^\[/)
 			row = "user (other processes)"
 	}
-	count[row, column] += $3
-	total[column] += $3
-	rows[row] = 1
-}
-
-# ---- the report
-
-function print_row(row,    i, c, x, first, last) {
-	printf " "
-	for (i = 1; i <= nr_columns; i++) {
-		c = columns[i]
-		x = count[row, c] / ops[c]
-		printf " %10.2f %6.2f%% ", x, total[c] ? 100 * count[row, c] / total[c] : 0
-		if (i == 1)
-			first = x
-		last = x
-	}
-	if (nr_columns == 2)
-		printf " %+10.2f ", last - first
-	printf " %s\n", row
+	count[row] += $3
 }
 
 END {
-	for (row in rows) {
-		most = sum = 0
-		for (i = 1; i <= nr_columns; i++) {
-			c = columns[i]
-			share = total[c] ? count[row, c] / total[c] : 0
-			most = share > most ? share : most
-			sum += share
-		}
-		# What is not the measured program's is always there
-		if (most >= 0.005 || row ~ /\((interrupts|other processes)\)$/) {
-			shown[++nr_shown] = row
-			order[nr_shown] = sum
-			continue
-		}
-		split(row, word, " ")
-		others[word[1] " other"] = 1
-		for (i = 1; i <= nr_columns; i++)
-			count[word[1] " other", columns[i]] += count[row, columns[i]]
-	}
-	for (i = 2; i <= nr_shown; i++) {
-		for (j = i; j > 1 && order[j - 1] < order[j]; j--) {
-			x = order[j]
-			order[j] = order[j - 1]
-			order[j - 1] = x
-			x = shown[j]
-			shown[j] = shown[j - 1]
-			shown[j - 1] = x
-		}
-	}
-	for (i = 1; i <= nr_shown; i++)
-		print_row(shown[i])
-	split("kernel bpf user", word, " ")
-	for (i = 1; i <= 3; i++)
-		if (word[i] " other" in others)
-			print_row(word[i] " other")
-	# What the clock says beyond the instructions: the CPU slept
-	for (i = 1; i <= nr_columns; i++) {
-		c = columns[i]
-		if (ns[c] - total[c] > 0.005 * ns[c]) {
-			count["idle", c] = ns[c] - total[c]
-			slept = 1
-		}
-	}
-	if (slept)
-		print_row("idle")
+	for (row in count)
+		printf "%.0f %s\n", count[row], row
 }

@@ -109,7 +109,7 @@ while (($#)); do
 	esac
 	shift 2
 done
-lines=("$@")
+lines=("${@//$'\n'/ }")
 for line in "${lines[@]}"; do
 	[[ $line != -* || $line == *' '* ]] ||
 		usage_error "expected command lines of bench, each one quoted word, not '$line'"
@@ -141,6 +141,13 @@ fail() {
 
 need jq jq
 scratch
+if [[ -n $against ]]; then
+	mkdir "$scratch_dir/base"
+	jq -c 'select(.env.clock? == "instructions")' "$against" >"$scratch_dir/base/0.jsonl" 2>/dev/null ||
+		fail "--against: '$against' is not a file of records" 64
+	[[ -s $scratch_dir/base/0.jsonl ]] ||
+		fail "--against: '$against' has no record with instructions as its clock (env.clock)" 64
+fi
 
 if [[ -z $bench ]]; then
 	[[ $arch != a*64 || $arch == amd64 || $(uname -m) == aarch64 ]] ||
@@ -149,6 +156,7 @@ if [[ -z $bench ]]; then
 	bench=$top/bench-static
 fi
 [[ -f $bench && -x $bench ]] || die "--bench: there is no program '$bench'" 64
+bench=$(realpath -- "$bench")
 
 # ---- the plugin: compiled into the cache, anew when its source has changed
 
@@ -258,6 +266,9 @@ run_guest() {
 		mapfile -t lines <"$out/lines"
 		given=false
 	fi
+	[[ -z $records ]] || for n in "${!lines[@]}"; do
+		[[ ! -f $out/$n.jsonl ]] || cat "$out/$n.jsonl"
+	done >>"$records"
 }
 
 given=true # the user has named what to run
@@ -265,96 +276,6 @@ for i in "${!kernels[@]}"; do
 	start=$SECONDS
 	run_guest "$i"
 	say "${kernels[i]:-default kernel}${appends[i]:+ ${appends[i]}}: $((SECONDS - start)) s, the boot included"
-done
-
-# ---- figures
-
-# Of the records on standard input, which are runs of one command line:
-# "INSTRUCTIONS EXACT% THREADS OPERATIONS NS", or nothing where there is no rate and no time of an
-# operation. 1000 / (M/s) is ns per operation, and 1 ns is one instruction.
-figure() {
-	jq -rs '
-		def median: sort | if length % 2 == 1 then .[length / 2 | floor]
-			else (.[length / 2 - 1] + .[length / 2]) / 2 end;
-		def off($a; $b): if $a + $b > 0 then 200 * ($a - $b) / ($a + $b) | fabs else 0 end;
-		def timed: .summary.unit == "ns/op";
-		def within: .summary as $s | timed as $timed
-			| [.samples[]? | if $timed then .[$s.figure] | select(. > 0)
-			   else (.[$s.figure // "hits"] // .ops // .hits // 0) / .dt_ns end] as $r
-			| ($r | length / 2 | floor) as $half
-			| [if $s.ci95_high then 50 * ($s.ci95_high - $s.ci95_low) / $s.mean else 0 end,
-			   if $half > 0 then off($r[:$half] | median; $r[-$half:] | median) else 0 end] | max;
-		def insns: if timed then .summary.mean else 1000 / .summary.mean end;
-		map(select(.summary.mean? > 0 and (.summary.unit | test("^(M( ops)?/s|ns/op)$"))))
-		| select(length > 0)
-		| (map(insns) | add / length) as $mean
-		| (map([.samples[]?.dt_ns] | add // 0)) as $ns
-		| [$mean,
-		   ([(map(within) | max), off(map(insns) | max; map(insns) | min)] | max),
-		   (.[0] | if .params["rb-b2b"]? == true then 1
-			   else (.config.producers? // 1) + (.config.consumers? // 0) end),
-		   ([., $ns] | transpose | map(.[1] as $ns | .[0]
-			| if timed then [.samples[].ops] | add else .summary.mean * $ns / 1000 end) | add),
-		   ($ns | add)]
-		| map(tostring) | join(" ")'
-}
-
-# What makes a run the same one
-key='[.bench, .params, .config.producers, .config.consumers]'
-
-declare -A insns=() within=() threads=() ops=() ns=() # by "COLUMN LINE"
-columns=() names=()
-
-add_figure() {
-	local figure
-	figure=$(figure)
-	[[ -n $figure ]] || return 1
-	read -r "insns[$1]" "within[$1]" "threads[$1]" "ops[$1]" "ns[$1]" <<<"$figure"
-}
-
-status=0 unknown=false changed=false
-
-# missing LINE MESSAGE STATUS: nothing for a row
-missing() {
-	say "'$1': $2"
-	unknown=true
-	((status == 1)) || status=$3
-}
-
-if [[ -n $against ]]; then
-	columns+=(base)
-	jq -c 'select(.env.clock? == "instructions")' "$against" >"$scratch_dir/base" 2>/dev/null ||
-		fail "--against: '$against' is not a file of records" 64
-	[[ -s $scratch_dir/base ]] ||
-		fail "--against: '$against' has no record with instructions as its clock (env.clock)" 64
-fi
-for i in "${!kernels[@]}"; do
-	name=''
-	for n in "${!lines[@]}"; do
-		file=$scratch_dir/$i/$n
-		if [[ -s $file.jsonl ]]; then
-			jq -c '.env.clock //= "instructions"' "$file.jsonl" >"$file.record"
-			[[ -z $records ]] || cat "$file.record" >>"$records"
-			name=${name:-$(jq -rs '.[0].env.kernel_release // empty' "$file.record")}
-			add_figure "$i $n" <"$file.record" || ! $given ||
-				missing "${lines[n]}" 'no operations per second in its result' 1
-		elif $given || [[ $(cat "$file.status" 2>/dev/null || true) != 4 ]]; then
-			why=$(head -n1 "$file.why" 2>/dev/null || true)
-			if [[ $(cat "$file.status" 2>/dev/null || true) == 4 ]]; then
-				missing "${lines[n]}" "${why#bench: }" 4
-			else
-				missing "${lines[n]}" "failed in the guest${why:+: ${why#bench: }}" 1
-			fi
-		fi
-		[[ -n $against && -s $file.record ]] || continue
-		jq -c --argjson key "$(jq -cs ".[0] | $key" "$file.record")" \
-			"select($key == \$key)" "$scratch_dir/base" >"$scratch_dir/base.$n"
-		add_figure "base $n" <"$scratch_dir/base.$n" ||
-			missing "${lines[n]}" "no such run in $against" 1
-	done
-	name=${name:-${kernels[i]:-kernel}}
-	columns+=("$i")
-	names[i]=$name${appends[i]:+ ${appends[i]}}
 done
 
 # ---- profiles
@@ -370,7 +291,7 @@ symbols_of() {
 			print range[1], "t", $NF, "[bench]"
 			print range[2], "t", "-", "[end]"
 		}' "$scratch_dir/$1/$2.maps"
-	} | awk 'NF >= 3 && $2 ~ /^[tTwW]$/ {
+	} | LC_ALL=C awk 'NF >= 3 && $2 ~ /^[tTwW]$/ {
 			addr = $1
 			while (length(addr) < 16)
 				addr = "0" addr
@@ -378,101 +299,37 @@ symbols_of() {
 		}' | LC_ALL=C sort
 }
 
-# profile_rows LINE: what stands under its row
-profile_rows() {
-	local n=$1 i inputs=() totals=()
-	for i in "${!kernels[@]}"; do
-		[[ -n ${insns[$i $n]:-} ]] || continue
-		symbols_of "$i" "$n" >"$scratch_dir/symbols.$i"
-		inputs+=("column=$i" "$scratch_dir/symbols.$i" "$scratch_dir/$i.blocks")
-		totals+=("$i ${ops[$i $n]} ${ns[$i $n]}")
-	done
-	((!${#inputs[@]})) || LC_ALL=C awk -v run="$n" -v totals="${totals[*]}" \
-		-f "$top/scripts/insns-profile.awk" "${inputs[@]}"
+# profile_of COLUMN LINE: its instructions by function
+profile_of() {
+	symbols_of "$1" "$2" >"$scratch_dir/symbols"
+	LC_ALL=C awk -v run="$2" -f "$top/scripts/insns-profile.awk" \
+		"$scratch_dir/symbols" "$scratch_dir/$1.blocks"
 }
 
-# ---- the table
+# ---- figures and the table: scripts/insns.jq, from the lines of all files
 
-# Five significant digits
-digits() {
-	LC_ALL=C awk -v x="$1" 'BEGIN {
-		for (digits = 4; digits && 10 ^ (5 - digits) <= x; digits--)
-			;
-		printf "%.*f\n", digits, x }'
-}
-
-# calc EXPRESSION FORMAT
-calc() {
-	LC_ALL=C awk "BEGIN { printf \"$2\", $1 }"
-}
-
-is() {
-	LC_ALL=C awk "BEGIN { exit !($1) }"
-}
-
-# gate LINE: its figure against the base
-gate() {
-	local n=$1 change slack
-	change="(100 * (${insns[0 $n]} / ${insns[base $n]} - 1))"
-	slack="(${within[base $n]} + ${within[0 $n]})"
-	if is "$change ^ 2 > ($fail_on + $slack) ^ 2"; then
-		changed=true status=1
-		say "'${lines[n]}' changed by $(calc "$change" %+.2f) %: more than $fail_on %"
-	elif is "$change ^ 2 > $fail_on ^ 2 || $slack > $fail_on"; then
-		missing "${lines[n]}" "a change of $fail_on % cannot be told: the figures are exact to $(calc "$slack" %.2f) %" 1
-	fi
-}
-
-width=12 marked=false inexact=false
-for line in "${lines[@]}"; do
-	((${#line} <= width)) || width=${#line}
+cd "$scratch_dir"
+printf '%s\n' "${lines[@]}" >lines
+printf '%s\n' "${kernels[@]}" >kernels
+printf '%s\n' "${appends[@]}" >appends
+files=(lines kernels appends)
+for file in {base,[0-9]*}/*.{jsonl,status,why}; do
+	[[ -f $file ]] || continue
+	files+=("$file")
+	[[ $profile == true && $file == [0-9]*.jsonl ]] || continue
+	profile_of "${file%%/*}" "$(basename "$file" .jsonl)" >"${file%.jsonl}.profile"
+	files+=("${file%.jsonl}.profile")
 done
-printf "%-${width}s" 'command line'
-before=''
-for c in "${columns[@]}"; do
-	name=base
-	[[ $c == base ]] || name=${names[c]}
-	if ((${#columns[@]} == 1)); then
-		say "kernel: $name"
-		name=instructions
-	fi
-	printf '  %18s  %6s' "$name" '+-%'
-	[[ -z $before ]] || printf '  %8s' 'change %'
-	before=$c
-done
-echo
 
-for n in "${!lines[@]}"; do
-	row='' before='' some=false
-	for c in "${columns[@]}"; do
-		k="$c $n" text=- accuracy=- change=-
-		if [[ -n ${insns[$k]:-} ]]; then
-			some=true
-			text=$(digits "${insns[$k]}")
-			accuracy=$(calc "${within[$k]}" %.3f)
-			if is "${within[$k]} > $exact"; then
-				text="~$text" inexact=true
-			fi
-			if ((${threads[$k]} > 1)); then
-				text="*$text" marked=true
-			fi
-			if [[ -n $before && -n ${insns[$before $n]:-} ]]; then
-				change=$(calc "100 * (${insns[$k]} / ${insns[$before $n]} - 1)" %+.2f)
-			fi
-		fi
-		printf -v row '%s  %18s  %6s' "$row" "$text" "$accuracy"
-		[[ -z $before ]] || printf -v row '%s  %8s' "$row" "$change"
-		before=$c
-	done
-	# No row for what the user has not named and no kernel can run
-	$some || $given || continue
-	printf "%-${width}s%s\n" "${lines[n]}" "$row"
-	[[ -z $fail_on || -z ${insns[base $n]:-} || -z ${insns[0 $n]:-} ]] || gate "$n"
-	! $profile || profile_rows "$n"
-done
-! $inexact || say "'~': the samples or runs disagree by more than $exact %"
-! $marked || say "'*': several busy threads take turns on the one CPU: the figure includes scheduling"
-if [[ -n $against ]] && $unknown && ! $changed; then
-	status=125
-fi
+status=1
+[[ -z $against ]] || status=125
+while IFS= read -r text; do
+	case $text in
+	out\ *) printf '%s\n' "${text#* }" ;;
+	err\ *) say "${text#* }" ;;
+	exit\ *) status=${text#* } ;;
+	esac
+done < <(jq -nRr -L "$top/scripts" --argjson given "$given" --argjson profile "$profile" \
+	--argjson exact "$exact" --arg against "$against" --argjson fail_on "${fail_on:-null}" \
+	'include "insns"; insns({$given, $profile, $exact, $against, $fail_on})' "${files[@]}")
 exit "$status"

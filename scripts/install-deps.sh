@@ -8,7 +8,7 @@ set -euo pipefail
 
 usage() {
 	cat <<'USAGE'
-Usage: scripts/install-deps.sh [--test] [--vm] [--fuzz] [--quiet]
+Usage: scripts/install-deps.sh [--test] [--vm] [--arm64] [--fuzz] [--quiet]
 
 Install the packages that are missing for `make` and `make run`, on Debian,
 Ubuntu, Fedora, Arch and their derivatives. Tools and libraries from elsewhere
@@ -18,6 +18,8 @@ sudo if something is missing and it does not run as root.
   -t, --test   also for `make test`, `make check-asan`, `make check-tsan` and
                `make check-format`
       --vm     also for `make vmtest`
+      --arm64  also for `make vmtest-arm64`, on Debian and Ubuntu: adds arm64 to the
+               architectures of packages that apt knows
       --fuzz   also for `make fuzz`
   -q, --quiet  print nothing if nothing is missing
   -h, --help   print this text
@@ -65,6 +67,10 @@ test sanitizer:libasan.so    -                   libasan               -
 test sanitizer:libubsan.so   -                   libubsan              -
 test sanitizer:libtsan.so    -                   libtsan               -
 vm   tool:qemu-system-x86_64 qemu-system-x86     qemu-system-x86-core  qemu-system-x86
+arm64 foreign:arm64          libc6-dev-arm64-cross -                   -
+arm64 tool:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu -               -
+arm64 cross:libc.a           libc6-dev-arm64-cross -                   -
+arm64 tool:qemu-system-aarch64 qemu-system-arm   -                     -
 fuzz fuzzer:libFuzzer        libclang-rt-dev     compiler-rt           compiler-rt
 TABLE
 }
@@ -99,6 +105,9 @@ found() {
 		libs=$(pkg-config --static --libs libelf) || return 1
 		[[ $libs != *-lzstd* ]] || pkg-config --exists "$name"
 		;;
+	# An architecture whose packages apt can download
+	foreign) dpkg --print-foreign-architectures | grep -x "$name" || dpkg --print-architecture | grep -x "$name" ;;
+	cross) [[ -f $root/usr/aarch64-linux-gnu/lib/$name ]] ;;
 	# gcc prints a bare name for a file that it does not have
 	sanitizer) [[ $(gcc -print-file-name="$name") == */* ]] ;;
 	# In Debian's clang since 14 it is a package of its own
@@ -127,6 +136,7 @@ while (($#)); do
 	case $1 in
 	-t | --test) groups+=' test' ;;
 	--vm) groups+=' vm' ;;
+	--arm64) groups+=' arm64' ;;
 	--fuzz) groups+=' fuzz' ;;
 	-q | --quiet) quiet=true ;;
 	-h | --help) usage && exit ;;
@@ -170,6 +180,7 @@ if [[ $(id -u) != 0 ]]; then
 fi
 if [[ ${install[0]} == apt-get ]]; then
 	as_root+=(env DEBIAN_FRONTEND=noninteractive)
+	[[ " ${missing[*]} " != *' arm64 '* ]] || "${as_root[@]}" dpkg --add-architecture arm64
 	"${as_root[@]}" apt-get -o DPkg::Lock::Timeout=300 update >&2 ||
 		say 'apt-get update failed: using the old lists'
 	# Ubuntu before 24.04 has no package bpftool. Not by a pipe to grep -q, which kills apt-cache when

@@ -54,7 +54,7 @@ QEMU
 record() {
 	jq -cn --arg unit "$2" --argjson mean "$3" --argjson more "${4:-{\}}" \
 		'{bench: "b", params: {}, config: {producers: 1, consumers: 0},
-		  env: {kernel_release: "6.99"}, summary: {unit: $unit, mean: $mean}} * $more' \
+		  env: {kernel_release: "6.99", clock: "instructions"}, summary: {unit: $unit, mean: $mean}} * $more' \
 		>>"${dir:-records}/$1.jsonl"
 }
 
@@ -256,7 +256,7 @@ row() {
 
 @test "--against: records of real time are none to compare with" {
 	record 0 M/s 10
-	cp records/0.jsonl time.jsonl
+	jq -c '.env.clock = "time"' records/0.jsonl >time.jsonl
 	insns --against time.jsonl --fail-on-change 1 trig-tp
 	[ "$status" -eq 125 ]
 	[[ $stderr == *"no record with instructions as its clock"* ]]
@@ -276,8 +276,8 @@ row() {
 	PATH=$PWD/bin:$PATH sh ./script
 	rm -r tmp/*
 	cat calls
-	[ "$(head -n1 calls)" = "[-q][-w1][-d4][--precision][0.1][--interval][100][--rb-b2b][rb-custom][-o][$PWD/tmp/record]" ]
-	[ "$(tail -n1 calls)" = "[-q][-w1][-d4][--precision][0.1][--interval][100][*][x][-o][$PWD/tmp/record]" ]
+	[ "$(head -n1 calls)" = "[-q][-w0][-d4][--precision][0.05][--interval][50][--rb-b2b][rb-custom][-o][$PWD/tmp/record]" ]
+	[ "$(tail -n1 calls)" = "[-q][-w0][-d4][--precision][0.05][--interval][50][*][x][-o][$PWD/tmp/record]" ]
 	[ "$(cat moved)" = "$PWD/tmp/record $PWD/0.jsonl" ]
 	[ "$(cat 0.status 1.status)" = $'0\n1' ]
 }
@@ -367,6 +367,26 @@ END
 	diff <(printf '%s\n' "${lines[@]:2}" | tail -n10 | tr -s ' ') <(tr -s ' ' <expected)
 	grep -qE '^.*/insns-1-[0-9a-f]{16}\.so,bench=.*/marks,out=.*,marks=.*$' qemu.args
 	[ -e "$(sed -n 's/^\(.*insns-1-.*\.so\),bench.*/\1/p' qemu.args)" ]
+}
+
+@test "--profile: every awk attributes alike, numbers beyond 2^31 included" {
+	local awk n=0
+	printf '%s\n' 'ffffffff81000000 t section_start' 'ffffffff81000000 T f.isra.0.cold' \
+		'ffffffff81000100 t g.constprop.3' 'ffffffffa0000000 t bpf_prog_0123456789abcdef_x [bpf]' \
+		'0000000000401000 T main [bench]' | LC_ALL=C sort >symbols
+	printf '%s\n' 'run 0' 'k ffffffff81000000 1' 'run 1' 'k ffffffff81000010 5000000000' \
+		'k ffffffff810000f0 7' 'k ffffffff81000100 9' 'k ffffffffa0000020 11' 'b 0000000000401010 12' \
+		'o 0000000000401010 13' 'o 0000000000000010 14' 'k ffffffffc0000000 15' \
+		'i ffffffff81000000 16' >blocks
+	printf '%s\n' '5000000007 kernel f' '9 kernel g' '11 bpf x' '12 user main' \
+		'27 user (other processes)' '15 kernel (unknown)' '16 kernel (interrupts)' | sort >expected
+	for awk in mawk gawk 'busybox awk' original-awk; do
+		command -v "${awk%% *}" >/dev/null || continue
+		n=$((n + 1))
+		LC_ALL=C $awk -v run=1 -f "${INSNS%.sh}-profile.awk" symbols blocks | sort >"$awk.out"
+		diff "$awk.out" expected
+	done
+	[ "$n" -ge 2 ]
 }
 
 @test "--profile of two kernels: side by side, by the functions' names" {
