@@ -48,9 +48,9 @@ run` expects.
 END
 }
 
-# What each command line is measured by. Samples of 50 ms: 5 * 10^7 instructions. It ends as soon as
-# they agree. The symbols of BPF programs are taken during the warm-up, which only --profile needs.
-measure=(-w0 -d4 --precision 0.05 --interval 50)
+# What each command line is measured by: 30 to 40 samples of 5 * 10^7 instructions, until they agree.
+# The symbols of BPF programs are taken during the warm-up, which only --profile needs.
+measure=(-w0 -d2 --precision 0.05 --interval 50)
 # Percent, above which a figure is not called exact
 exact=0.1
 
@@ -166,8 +166,8 @@ if $profile; then
 	command -v "$qemu" >/dev/null || fail "no $qemu: scripts/install-deps.sh --vm" 125
 	"$qemu" -help 2>/dev/null | grep '^ *-plugin' >/dev/null ||
 		fail "--profile: $qemu was built without plugins: use one built with --enable-plugins" 125
-	nm "$bench" 2>/dev/null | grep ' T bench_measure_begin$' >/dev/null ||
-		fail "--profile: '$bench' has no symbol bench_measure_begin: use one of this tree, not stripped" 64
+	nm "$bench" 2>/dev/null | grep ' T bench_measure_pause$' >/dev/null ||
+		fail "--profile: '$bench' has no symbol bench_measure_pause: use one of this tree, not stripped" 64
 	major=$("$qemu" --version | sed -nE '1s/.* version ([0-9]+)\..*/\1/p')
 	((${major:-7} >= 9)) && interface=2 || interface=1
 	sources=("$top"/scripts/plugin/{insns.c,qemu.h})
@@ -221,7 +221,7 @@ n=0
 for line; do
 	echo "run $n"
 	echo "insns: $line" >&2
-	rm -f /tmp/out
+	: >/tmp/out
 	sleep 1
 	bench $quiet $measure $line -o /tmp/record 2>/tmp/err >/tmp/out &
 	pid=$!
@@ -229,10 +229,11 @@ for line; do
 		until grep -q "^Benchmark .* started" /tmp/out || [ ! -d /proc/$pid/task/$pid ]; do
 			sleep 0.02
 		done
-		kill -STOP $pid
-		grep -e vdso -e uprobes /proc/$pid/maps >/out/$n.maps
-		cat /proc/kallsyms >/tmp/symbols
-		kill -CONT $pid
+		if kill -STOP $pid 2>/dev/null; then
+			grep -e vdso -e uprobes /proc/$pid/maps >/out/$n.maps
+			cat /proc/kallsyms >/tmp/symbols
+			kill -CONT $pid
+		fi
 	fi
 	wait $pid
 	status=$?

@@ -10,7 +10,7 @@
 
 /*
  * The asm keeps the compiler from taking a function without effect for one that need not be called,
- * and the linker from folding two functions of the same code into one.
+ * and the linker from folding functions of the same code into one.
  */
 ONCE void bench_measure_begin(void)
 {
@@ -20,4 +20,14 @@ ONCE void bench_measure_begin(void)
 ONCE void bench_measure_end(void)
 {
 	asm volatile("" : : "r"(2) : "memory");
+}
+
+ONCE void bench_measure_pause(void)
+{
+	asm volatile("" : : "r"(3) : "memory");
+}
+
+ONCE void bench_measure_resume(void)
+{
+	asm volatile("" : : "r"(4) : "memory");
 }

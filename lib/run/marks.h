@@ -9,4 +9,8 @@
 void bench_measure_begin(void);
 void bench_measure_end(void);
 
+/* Around what a producer does in the measured time that is not part of the figures. */
+void bench_measure_pause(void);
+void bench_measure_resume(void);
+
 #endif /* LIB_RUN_MARKS_H */

@@ -4,8 +4,8 @@
  * scripts/insns.sh --profile, in a guest with one virtual CPU.
  *
  * Arguments:
- *   bench=FILE   the static bench that the guest runs. Its functions bench_measure_begin() and
- *                bench_measure_end() tell when to count
+ *   bench=FILE   the static bench that the guest runs. Its functions bench_measure_begin(), _pause(),
+ *                _resume() and _end() tell when to count
  *   marks=FILE   read when a measurement begins: lines "irq ADDRESS" and "switch ADDRESS", of
  *                functions at which an interrupt begins and the task is switched (before the
  *                first measurement only); and "run NUMBER", of which the last one counts. Lines
@@ -50,13 +50,20 @@ struct chunk {
 	struct qemu_plugin_scoreboard *score; /* from interface version 2 on: where counts[] is */
 	uint64_t at_irq[CHUNK_BLOCKS]; /* counts[] when the interrupt began */
 	uint64_t in_irq[CHUNK_BLOCKS]; /* of counts[], those in interrupts */
+	uint64_t at_pause[2][CHUNK_BLOCKS]; /* counts[] and in_irq[] when the pause began */
 	struct block blocks[CHUNK_BLOCKS];
 };
 
+static const char *const mark_names[] = { "bench_measure_begin", "bench_measure_pause",
+					  "bench_measure_resume", "bench_measure_end" };
+
 enum mark {
 	MARK_BEGIN,
+	MARK_PAUSE,
+	MARK_RESUME,
 	MARK_END,
-	MARK_IRQ,
+	MARK_NR_IN_BENCH,
+	MARK_IRQ = MARK_NR_IN_BENCH,
 	MARK_IRQ_RETURN,
 	MARK_SWITCH,
 };
@@ -69,10 +76,11 @@ static struct {
 
 	unsigned char *elf; /* the static bench */
 	size_t elf_size;
-	uint64_t begin, end; /* addresses of its marks */
+	uint64_t in_bench[MARK_NR_IN_BENCH]; /* addresses of its marks */
 
 	bool armed; /* blocks are counted as soon as they are translated */
 	bool measuring;
+	bool paused;
 	unsigned int run; /* as the marks say */
 	unsigned int irq_depth;
 	uint64_t irqs[MAX_MARKS], switches[MAX_MARKS];
@@ -116,7 +124,7 @@ static bool read_symbols(void)
 	const Elf64_Shdr *shdrs, *symtab = NULL, *strtab;
 	const Elf64_Sym *syms;
 	const char *name;
-	size_t i;
+	size_t i, mark;
 
 	if (!elf_has(0, sizeof(*ehdr)) || memcmp(ehdr->e_ident, ELFMAG, SELFMAG) ||
 	    ehdr->e_ident[EI_CLASS] != ELFCLASS64 || ehdr->e_type != ET_EXEC ||
@@ -139,12 +147,14 @@ static bool read_symbols(void)
 		if (syms[i].st_name >= strtab->sh_size)
 			continue;
 		name = (char *)state.elf + strtab->sh_offset + syms[i].st_name;
-		if (!strcmp(name, "bench_measure_begin"))
-			state.begin = syms[i].st_value;
-		else if (!strcmp(name, "bench_measure_end"))
-			state.end = syms[i].st_value;
+		for (mark = 0; mark < MARK_NR_IN_BENCH; mark++)
+			if (!strcmp(name, mark_names[mark]))
+				state.in_bench[mark] = syms[i].st_value;
 	}
-	return state.begin && state.end;
+	for (mark = 0; mark < MARK_NR_IN_BENCH; mark++)
+		if (!state.in_bench[mark])
+			return false;
+	return true;
 }
 
 /* The code of bench at @addr; NULL: there is none. */
@@ -274,6 +284,20 @@ static void chunk_clear(struct chunk *chunk)
 {
 	memset(chunk->counts, 0, CHUNK_BLOCKS * sizeof(*chunk->counts));
 	memset(chunk->in_irq, 0, sizeof(chunk->in_irq));
+	memset(chunk->at_pause, 0, sizeof(chunk->at_pause));
+}
+
+static void chunk_pause(struct chunk *chunk)
+{
+	memcpy(chunk->at_pause[0], chunk->counts, sizeof(chunk->at_pause[0]));
+	memcpy(chunk->at_pause[1], chunk->in_irq, sizeof(chunk->at_pause[1]));
+}
+
+/* A chunk made meanwhile has zeros in at_pause[], as it should. */
+static void chunk_resume(struct chunk *chunk)
+{
+	memcpy(chunk->counts, chunk->at_pause[0], sizeof(chunk->at_pause[0]));
+	memcpy(chunk->in_irq, chunk->at_pause[1], sizeof(chunk->at_pause[1]));
 }
 
 static void chunk_irq_begin(struct chunk *chunk)
@@ -309,6 +333,8 @@ static void measure_end(void)
 	size_t i;
 
 	irq_end();
+	if (state.paused)
+		each_chunk(chunk_resume);
 	state.measuring = false;
 	fprintf(state.out, "run %u\n", state.run);
 	for (i = 0; i < state.nr_blocks; i++) {
@@ -373,6 +399,18 @@ static void at_mark(unsigned int vcpu, void *data)
 		else
 			qemu_plugin_reset(plugin_id, arm);
 		break;
+	case MARK_PAUSE:
+		irq_end();
+		if (state.measuring && !state.paused)
+			each_chunk(chunk_pause);
+		state.paused = true;
+		break;
+	case MARK_RESUME:
+		irq_end();
+		if (state.measuring && state.paused)
+			each_chunk(chunk_resume);
+		state.paused = false;
+		break;
 	case MARK_END:
 		if (state.measuring)
 			measure_end();
@@ -428,18 +466,19 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	uint64_t addr = qemu_plugin_tb_vaddr(tb);
 	uint32_t n_insns = qemu_plugin_tb_n_insns(tb);
 	char where = 'k';
+	size_t mark = 0;
 	ssize_t i;
 
 	(void)id;
 	/* The boot runs at full speed. */
-	if (!state.armed && addr != state.begin)
+	while (mark < MARK_NR_IN_BENCH && addr != state.in_bench[mark])
+		mark++;
+	if (!state.armed && mark == MARK_NR_IN_BENCH)
 		return;
 	if (addr < KERNEL_START)
 		where = is_bench(tb) ? 'b' : 'o';
-	if (where == 'b' && addr == state.begin)
-		call_at(tb, MARK_BEGIN);
-	else if (where == 'b' && addr == state.end)
-		call_at(tb, MARK_END);
+	if (where == 'b' && mark < MARK_NR_IN_BENCH)
+		call_at(tb, mark);
 	else if (where == 'k')
 		mark_kernel(tb, addr);
 	if (!state.armed)
@@ -503,7 +542,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int
 	if (!read_whole(bench, &state.elf, &state.elf_size))
 		return refuse("cannot read ", bench);
 	if (!read_symbols())
-		return refuse("there is no bench_measure_begin() in ", bench);
+		return refuse("there are no marks such as bench_measure_begin() in ", bench);
 	/* Kept: the name belongs to qemu. */
 	state.marks_name = strdup(state.marks_name);
 	state.out = fopen(out, "w");

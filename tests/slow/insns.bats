@@ -276,8 +276,8 @@ row() {
 	PATH=$PWD/bin:$PATH sh ./script
 	rm -r tmp/*
 	cat calls
-	[ "$(head -n1 calls)" = "[-q][-w0][-d4][--precision][0.05][--interval][50][--rb-b2b][rb-custom][-o][$PWD/tmp/record]" ]
-	[ "$(tail -n1 calls)" = "[-q][-w0][-d4][--precision][0.05][--interval][50][*][x][-o][$PWD/tmp/record]" ]
+	[ "$(head -n1 calls)" = "[-q][-w0][-d2][--precision][0.05][--interval][50][--rb-b2b][rb-custom][-o][$PWD/tmp/record]" ]
+	[ "$(tail -n1 calls)" = "[-q][-w0][-d2][--precision][0.05][--interval][50][*][x][-o][$PWD/tmp/record]" ]
 	[ "$(cat moved)" = "$PWD/tmp/record $PWD/0.jsonl" ]
 	[ "$(cat 0.status 1.status)" = $'0\n1' ]
 }
@@ -303,10 +303,12 @@ row() {
 	[ ! -e all.jsonl ]
 }
 
-# A static program with the two marks, at the addresses that `blocks` uses
+# A static program with the marks, at the addresses that `blocks` uses
 with_marks() {
 	cat >marks.c <<'C'
 void bench_measure_begin(void) {}
+void bench_measure_pause(void) {}
+void bench_measure_resume(void) {}
 void bench_measure_end(void) {}
 int main(void) { return 0; }
 C
@@ -417,7 +419,7 @@ END
 @test "--profile without what it needs: what, why and what to do" {
 	insns --profile trig-tp
 	[ "$status" -eq 64 ]
-	[[ $stderr == *"has no symbol bench_measure_begin: use one of this tree, not stripped"* ]]
+	[[ $stderr == *"has no symbol bench_measure_pause: use one of this tree, not stripped"* ]]
 	with_marks
 	echo 'no such thing' >help
 	insns --profile trig-tp
