@@ -347,6 +347,7 @@ vmtest: vm-deps
 
 .PHONY: vmtest-arm64
 vmtest-arm64:
+	$(Q)scripts/install-deps.sh --quiet --arm64
 	$(Q)scripts/cross-build.sh -o $(O)/arm64 all '$(abspath $(O)/arm64)/static/tests/confine'
 	$(Q)$(VM_RUN) --arch arm64 \
 		--bench $(O)/arm64/bench-static --add $(O)/arm64/static/tests/confine --timeout 1800 --out $(O)/vmtest-arm64 $(VMTEST_ARGS)
@@ -358,14 +359,18 @@ check-insns: vm-deps
 	$(Q)VM_BENCH='$(abspath $(VM_BENCH))' VM_JITED='$(abspath $(O))/static/tests/jited' \
 		BENCH=$(VM_BENCH) TEST_TIMEOUT=1800 tests/run --verbose tests/vm/insns.bats
 
-# docs/costs.md: KERNEL[,ARGUMENTS] of each column, KERNEL as vmtest.sh --kernel takes it. One that
-# apt does not know is left out.
-COSTS_KERNELS ?= linux-image-amd64 linux-image-amd64,mitigations=off linux-image-6.12-amd64
+# docs/costs.md: [arm64:]KERNEL[,ARGUMENTS] of each column, KERNEL as vmtest.sh --kernel takes it, such as
+# the vmlinuz of another release. One that is not there is left out.
+COSTS_KERNELS ?= linux-image-amd64,mitigations=off linux-image-amd64 linux-image-6.12-amd64 \
+		 arm64:linux-image-arm64
 .PHONY: costs
 costs: vm-deps
 	$(Q)$(MAKE) $(BIN)
 	$(Q)$(MAKE) STATIC=1
-	$(Q)BENCH='$(abspath $(BIN))' scripts/costs.sh -o $(O)/costs --bench $(VM_BENCH) --update docs/costs.md $(COSTS_KERNELS)
+	$(Q)$(if $(findstring arm64:,$(COSTS_KERNELS)),scripts/install-deps.sh --quiet --arm64 && \
+		scripts/cross-build.sh -o $(O)/arm64)
+	$(Q)BENCH='$(abspath $(BIN))' scripts/costs.sh -o $(O)/costs --bench $(VM_BENCH) \
+		--bench-arm64 $(O)/arm64/bench-static --update docs/costs.md $(COSTS_KERNELS)
 
 # Another kernel: KERNEL is as vmtest.sh --kernel takes it. What came of it stays, for the matrix.
 .PHONY: vmtest-kernel

@@ -8,18 +8,20 @@ set -euo pipefail
 
 usage() {
 	cat <<'END'
-Usage: scripts/costs.sh [OPTION...] KERNEL[,ARGUMENTS]...
+Usage: scripts/costs.sh [OPTION...] [arm64:]KERNEL[,ARGUMENTS]...
 
 Measure every benchmark that one thread drives on each of these kernels, by
 scripts/insns.sh, and here in ns (as root); print a table in Markdown, one column a
-kernel. KERNEL is as scripts/vmtest.sh --kernel takes it; a package that apt does
-not know is left out, with a note. ARGUMENTS go to the kernel.
+kernel. KERNEL is as scripts/vmtest.sh --kernel takes it; a package or file that is
+not there is left out, with a note. ARGUMENTS go to the kernel.
 
   -o, --output DIR   where the records are kept (default build/costs). A column
                      whose records are there is not measured again: remove DIR
                      for that
       --bench FILE   the static binary for the guests (default: made by make
                      STATIC=1)
+      --bench-arm64 FILE
+                     the same for arm64: (scripts/cross-build.sh makes one)
       --update FILE  put the table between FILE's lines <!-- costs --> and
                      <!-- /costs --> instead of printing it
   -h, --help         this text
@@ -31,17 +33,18 @@ Environment:
 END
 }
 
-out=$top/build/costs bench='' update=''
+out=$top/build/costs bench='' bench_arm64='' update=''
 while (($#)); do
 	case $1 in
 	-h | --help)
 		usage
 		exit 0
 		;;
-	-o | --output | --bench | --update)
+	-o | --output | --bench | --bench-arm64 | --update)
 		(($# > 1)) || usage_error "$1 needs a value"
 		case $1 in
 		--bench) bench=$2 ;;
+		--bench-arm64) bench_arm64=$2 ;;
 		--update) update=$2 ;;
 		*) out=$2 ;;
 		esac
@@ -61,47 +64,51 @@ mkdir -p "$out"
 
 # ---- the kernels
 
+# is_there KERNEL ARCH
+is_there() {
+	[[ ! -e $1 ]] || return 0
+	[[ $1 == linux-* ]] &&
+		[[ $(LC_ALL=C apt-cache policy "$1${2:+:$2}" 2>/dev/null) == *'Candidate: '[!\(]* ]]
+}
+
 names=() files=() status=0
 for column; do
-	kernel=${column%%,*} append=''
-	[[ $column != *,* ]] || append=${column#*,}
+	arch='' kernel=$column append='' static=$bench
+	[[ $kernel != arm64:* ]] || arch=arm64 kernel=${kernel#*:} static=$bench_arm64
+	[[ $kernel != *,* ]] || append=${kernel#*,} kernel=${kernel%%,*}
 	file=$out/${column//[^a-zA-Z0-9.=-]/_}.jsonl
 	if [[ ! -s $file ]]; then
-		if [[ $kernel == linux-* && ! -e $kernel ]] &&
-			! LC_ALL=C apt-cache policy "$kernel" 2>/dev/null | grep -q 'Candidate: [^(]'; then
-			say "$kernel is left out: apt knows no such package"
+		is_there "$kernel" "$arch" || {
+			say "$column is left out: there is no such file, and apt knows no such package"
 			continue
-		fi
+		}
 		rm -f "$scratch_dir/records"
-		insns=(-k "$kernel" -o "$scratch_dir/records")
-		[[ -z $append ]] || insns+=(--append "$append")
-		[[ -z $bench ]] || insns+=(--bench "$bench")
-		say "$kernel $append"
+		insns=(-k "$kernel" -o "$scratch_dir/records" ${arch:+--arch "$arch"}
+			${append:+--append "$append"} ${static:+--bench "$static"})
+		say "$column"
+		start=$SECONDS
 		if ! run_child "$top/scripts/insns.sh" "${insns[@]}" >/dev/null 2>"$scratch_dir/err"; then
 			((!interrupted)) || exit "$interrupted"
 			cat "$scratch_dir/err" >&2
-			say "$kernel failed"
+			say "$column failed"
 			status=1
 		fi
+		say "$column: $((SECONDS - start)) s"
 		[[ ! -s $scratch_dir/records ]] || mv "$scratch_dir/records" "$file"
 	fi
 	[[ -s $file ]] || continue
-	names+=("$(jq -rs '.[0].env.kernel_release | split(".") | .[:2] | join(".")' "$file")${append:+, $append}")
+	names+=("$(jq -rs '.[0].env | (.kernel_release | split(".") | .[:2] | join("."))
+		+ if .machine == "aarch64" then ", arm64" else "" end' "$file")${append:+, $append}")
 	files+=("$file")
 done
 ((${#files[@]})) || die 'no kernel was measured'
-
-# What a record is of: its options that are not the defaults, and the benchmark
-# shellcheck disable=SC2016
-line='(.defaults // {} | if . == {} then {"rb-b2b": false} else . end) as $defaults
-	| [(.params | to_entries[] | select($defaults[.key] != null and $defaults[.key] != .value)
-		| if .value == true then "--\(.key)" else "--\(.key) \(.value)" end), .bench] | join(" ")'
 
 # ---- this machine, in ns: of three runs the fastest, which others disturbed least
 
 native=$out/native.jsonl
 if [[ ! -s $native ]]; then
-	jq -r "$line" "${files[@]}" | awk '!seen[$0]++' >"$scratch_dir/lines"
+	jq -r -L "$top/scripts" 'include "insns"; command_line' "${files[@]}" |
+		awk '!seen[$0]++' >"$scratch_dir/lines"
 	say "this machine, $(wc -l <"$scratch_dir/lines") benchmarks"
 	while read -r words; do
 		# shellcheck disable=SC2086 # words
@@ -114,36 +121,15 @@ fi
 
 # ---- the table
 
-# Four digits of a figure, three of a time
 table() {
-	local i inputs=()
-	for i in "${!files[@]}"; do
-		jq -c "{column: $i, line: ($line), mean: .summary.mean, unit: .summary.unit}" "${files[i]}"
-	done >"$scratch_dir/figures"
-	jq -c "{column: \"native\", line: ($line), mean: .summary.mean, unit: .summary.unit}" "$native" \
-		>>"$scratch_dir/figures"
-	inputs=("$scratch_dir/figures")
+	local i
 	printf '| benchmark |'
 	printf ' %s |' "${names[@]}"
 	printf ' here, ns |\n| --- |'
 	printf ' ---: |%.0s' "${names[@]}" native
 	echo
-	jq -rs --argjson n "${#names[@]}" '
-		def fixed($digits): if $digits == 0 then round | tostring
-			else (. * pow(10; $digits) | round | tostring
-				| if length <= $digits then "0" * ($digits + 1 - length) + . else . end
-				| .[:-$digits] + "." + .[-$digits:]) end;
-		def four: fixed(if . >= 1000 then 0 elif . >= 100 then 1 else 2 end);
-		def three: fixed(if . >= 100 then 0 elif . >= 10 then 1 else 2 end);
-				map(select(.mean > 0 and (.unit | test("^M( ops)?/s$"))))
-		| reduce .[] as $f ({order: [], cost: {}};
-			(if .cost[$f.line] then . else .order += [$f.line] end)
-			| .cost[$f.line][$f.column | tostring] += [1000 / $f.mean])
-		| .cost as $cost | .order[] | . as $line | select([$cost[$line] | keys[] | select(. != "native")] != [])
-		| [range($n) as $c | $cost[$line]["\($c)"] // [] | if . == [] then "-" else add / length | four end]
-			as $cells
-		| ($cost[$line].native // [] | if . == [] then "-" else min | three end) as $native
-		| "| `\($line)` | \($cells + [$native] | join(" | ")) |"' "${inputs[@]}"
+	# shellcheck disable=SC2016 # jq's variables
+	jq -nr -L "$top/scripts" 'include "insns"; costs' "${files[@]}" "$native"
 	echo
 	echo 'The kernels, as the records name them:'
 	echo

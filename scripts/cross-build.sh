@@ -14,8 +14,7 @@ Usage: scripts/cross-build.sh [-o DIR] [MAKE-ARGUMENT...]
 
 Build DIR/bench-static for arm64 (default DIR: build/arm64). Needs Debian or
 Ubuntu, and once, as root:
-  dpkg --add-architecture arm64 && apt-get update
-  apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+  scripts/install-deps.sh --arm64
 
   -o, --output DIR  where to build
   -h, --help        this text
@@ -58,8 +57,8 @@ arch=arm64 triplet=aarch64-linux-gnu
 sysroot=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/bench/sysroot-$arch
 packages=(libbpf-dev libelf-dev zlib1g-dev libcapstone-dev libjansson-dev r-mathlib)
 
-command -v "$triplet-gcc" >/dev/null || die "no $triplet-gcc: install gcc-$triplet"
-[[ -f /usr/$triplet/lib/libc.a ]] || die "no C library to cross-build with: install libc6-dev-$arch-cross"
+command -v "$triplet-gcc" >/dev/null || die "no $triplet-gcc: install gcc-$triplet (scripts/install-deps.sh --arm64)"
+[[ -f /usr/$triplet/lib/libc.a ]] || die "no C library to cross-build with: install libc6-dev-$arch-cross (scripts/install-deps.sh --arm64)"
 
 # Whole or not at all; anew when apt knows of other versions
 make_sysroot() {

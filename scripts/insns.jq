@@ -184,3 +184,25 @@ def insns($options):
 		elif $o.against != "" and $failures != [] then 125
 		elif any($failures[]; .status == 1) then 1
 		else $failures[-1].status // 0 end)";
+
+# ---- costs.sh
+
+# What a record is of: its options that are not the defaults, and the benchmark
+def command_line:
+	(.defaults // {}) as $defaults
+	| [(.params | to_entries[] | select($defaults[.key] != .value)
+		| if .value == true then "--\(.key)" else "--\(.key) \(.value)" end), .bench] | join(" ");
+
+# Rows of the table, from the files of records of each kernel and then of this machine. Figures have four
+# digits; of this machine it is of several runs the fastest, which others disturbed least.
+def costs:
+	reduce (inputs | [input_filename, .]) as [$file, $record] ({files: [], lines: []};
+		($record | command_line) as $line
+		| (if .files[-1] != $file then .files += [$file] else . end)
+		| (if .lines | index($line) then . else .lines += [$line] end)
+		| .records[$file][$line] += [$record])
+	| .records as $records | .files as $files | .lines[] as $line
+	| [$files[:-1][] as $file | $records[$file][$line] // [] | figure] | select(any)
+	| map(if . then (if .within > 0.1 then "~" else "" end) + (.insns | digits(4)) else "-" end)
+		+ [$records[$files[-1]][$line] // [] | map(per_operation // empty) | min | if . then digits(3) else "-" end]
+	| "| `\($line)` | \(join(" | ")) |";
