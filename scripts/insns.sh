@@ -48,9 +48,9 @@ run` expects.
 END
 }
 
-# What each command line is measured by: 30 to 40 samples of 5 * 10^7 instructions, until they agree.
+# What each command line is measured by: 8 to 40 samples of 5 * 10^7 instructions, until they agree.
 # The symbols of BPF programs are taken during the warm-up, which only --profile needs.
-measure=(-w0 -d2 --precision 0.05 --interval 50)
+measure=(-w0 -d2 --precision 0.08 --interval 50)
 # Percent, above which a figure is not called exact
 exact=0.1
 

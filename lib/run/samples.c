@@ -156,18 +156,6 @@ static int observe_first(const struct run_state *state, struct observations *obs
 				 res->nr_samples - res->nr_warmup, state->run.cfg->producers, obs);
 }
 
-static bool precise_enough(const struct run_state *state)
-{
-	struct observations obs;
-	bool precise;
-
-	if (observe_first(state, &obs))
-		return false;
-	precise = stats_precise(obs.count, obs.weight, obs.n, state->run.cfg->precision_pct);
-	observations_free(&obs);
-	return precise;
-}
-
 /* Half the interval of the mean, in percent of it; NAN where the samples are too few to tell. */
 static double ci_pct(const struct run_state *state)
 {
@@ -181,6 +169,27 @@ static double ci_pct(const struct run_state *state)
 		pct = 100 * half / mean;
 	observations_free(&obs);
 	return pct;
+}
+
+static bool counts_instructions(void)
+{
+	return !strcmp(bench_clock(), "instructions");
+}
+
+static bool precise_enough(const struct run_state *state)
+{
+	const double pct = state->run.cfg->precision_pct;
+	struct observations obs;
+	bool precise;
+
+	/* Instructions are not left to chance, which fewer samples would favor. */
+	if (counts_instructions())
+		return ci_pct(state) <= pct;
+	if (observe_first(state, &obs))
+		return false;
+	precise = stats_precise(obs.count, obs.weight, obs.n, pct);
+	observations_free(&obs);
+	return precise;
 }
 
 static void set_timer(long long interval_ms)
@@ -332,7 +341,7 @@ static bool has_measured_enough(struct run_state *state, const struct sampler *s
 {
 	const struct bench_config *cfg = state->run.cfg;
 	/* What disturbs a machine lasts: less than a second says little; of instructions, much. */
-	const uint64_t least_ns = !strcmp(bench_clock(), "instructions") ? NS_PER_S / 10 : NS_PER_S;
+	const uint64_t least_ns = counts_instructions() ? NS_PER_S / 10 : NS_PER_S;
 
 	if (cfg->precision_pct > 0 && sampler->measured_ns >= least_ns && precise_enough(state)) {
 		state->res->precise = true;

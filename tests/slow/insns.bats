@@ -276,8 +276,8 @@ row() {
 	PATH=$PWD/bin:$PATH sh ./script
 	rm -r tmp/*
 	cat calls
-	[ "$(head -n1 calls)" = "[-q][-w0][-d2][--precision][0.05][--interval][50][--rb-b2b][rb-custom][-o][$PWD/tmp/record]" ]
-	[ "$(tail -n1 calls)" = "[-q][-w0][-d2][--precision][0.05][--interval][50][*][x][-o][$PWD/tmp/record]" ]
+	[ "$(head -n1 calls)" = "[-q][-w0][-d2][--precision][0.08][--interval][50][--rb-b2b][rb-custom][-o][$PWD/tmp/record]" ]
+	[ "$(tail -n1 calls)" = "[-q][-w0][-d2][--precision][0.08][--interval][50][*][x][-o][$PWD/tmp/record]" ]
 	[ "$(cat moved)" = "$PWD/tmp/record $PWD/0.jsonl" ]
 	[ "$(cat 0.status 1.status)" = $'0\n1' ]
 }
