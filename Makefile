@@ -351,6 +351,7 @@ vmtest-arm64:
 	$(Q)scripts/cross-build.sh -o $(O)/arm64 all '$(abspath $(O)/arm64)/static/tests/confine'
 	$(Q)$(VM_RUN) --arch arm64 \
 		--bench $(O)/arm64/bench-static --add $(O)/arm64/static/tests/confine --timeout 1800 --out $(O)/vmtest-arm64 $(VMTEST_ARGS)
+	$(Q)$(VM_RUN) --arch arm64 --icount --bench $(O)/arm64/bench-static --timeout 900 -- suite counters
 
 # Whether instructions per operation are exact: boots several guests, some minutes.
 .PHONY: check-insns

@@ -41,7 +41,7 @@ _bench_family() {
 
 _bench_options() {
 	case $1 in
-	core) echo '--list --all --duration --warmup --producers --consumers --affinity --prod-affinity --cons-affinity --verbose --quiet --interval --runs --attach --verify --precision --output --resume --compare --match --figure --markdown --csv --fail-on-slower --assume-steady --show-env --show-tables --help --usage --version' ;;
+	core) echo '--list --all --duration --warmup --producers --consumers --affinity --prod-affinity --cons-affinity --verbose --quiet --interval --runs --attach --verify --counters --precision --output --resume --compare --match --figure --markdown --csv --fail-on-slower --assume-steady --show-env --show-tables --help --usage --version' ;;
 	all) echo '--batch-size --cmp-str-len --crypto-cipher --crypto-len --ctx-in --data-in --delay-consumer --empty --hashmap_nr_keys_used --key_size --kthread_pid --list-scenarios --machine-readable --map_flags --max-unread --max_entries --nr-batch-iters --nr_entries --nr_hash_funcs --nr_loops --nr_maps --nr_procs --object --order --pb-pages --preallocated --prefix_len --producer-duration --program --random --rb-b2b --rb-batch-cnt --rb-bench-producer --rb-consume --rb-latency --rb-overwrite --rb-record-size --rb-sample-rate --rb-sampled --rb-size --rb-use-output --rb-wakeup --repeat --rx-normal --rx-pass --rx-strp --rx-verdict-egress --rx-verdict-ingress --scenario --seed --show-jit --stacktrace --storage-type --trig-batch-iters --trig-driver --tx-normal --tx-pass --tx-verdict-egress --tx-verdict-ingress --use-case --value-size --value_size' ;;
 	0) echo '--nr_entries --nr_hash_funcs --value_size --seed' ;;
 	2) echo '--crypto-len --crypto-cipher' ;;

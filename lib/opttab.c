@@ -175,6 +175,8 @@ int opt_set(const struct opt *opt, const char *arg, void *base, char *err, size_
 	const char *nearest;
 	size_t nr = 0;
 
+	if (!arg)
+		arg = opt->implied;
 	if (!opt_parse(opt, arg, opt_dest(opt, base)))
 		return 0;
 	shown = text_shortened(arg, MAX_SHOWN);

@@ -23,6 +23,7 @@ struct opt {
 	const char *alias; /* another spelling, hidden in --help; or NULL */
 	int key; /* short option character, or 0 */
 	const char *arg; /* name of the argument in --help; NULL for flags */
+	const char *implied; /* the argument where none is given, which then is optional; or NULL */
 	enum opt_type type;
 	size_t at; /* offset of the value in the struct that the table is for */
 	long long def, min, max; /* OPT_NUM, OPT_SIZE; def: OPT_CHOICE as well (index) */

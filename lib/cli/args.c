@@ -28,7 +28,7 @@ struct parser {
 
 #define NAME_BASE 0x1000
 
-static void add_name(struct parser *p, const char *name, bool has_arg)
+static void add_name(struct parser *p, const char *name, int has_arg)
 {
 	size_t i;
 
@@ -37,19 +37,21 @@ static void add_name(struct parser *p, const char *name, bool has_arg)
 	for (i = 0; i < p->nr_names; i++)
 		if (!strcmp(p->names[i].name, name))
 			return;
-	p->names[i] = (struct option){ .name = name,
-				       .has_arg = has_arg ? required_argument : no_argument,
-				       .val = NAME_BASE + i };
+	p->names[i] = (struct option){ .name = name, .has_arg = has_arg, .val = NAME_BASE + i };
 	p->nr_names++;
 }
 
 static void add_table(struct parser *p, const struct opt *opts, size_t nr)
 {
 	size_t i, used = strlen(p->letters);
+	int has_arg;
 
 	for (i = 0; i < nr; i++) {
-		add_name(p, opts[i].name, opts[i].arg);
-		add_name(p, opts[i].alias, opts[i].arg);
+		has_arg = opts[i].implied ? optional_argument :
+			  opts[i].arg	  ? required_argument :
+					    no_argument;
+		add_name(p, opts[i].name, has_arg);
+		add_name(p, opts[i].alias, has_arg);
 		/* Families may share an option, and its letter with it. */
 		if (opts[i].key && !strchr(p->letters, opts[i].key))
 			used += snprintf(p->letters + used, sizeof(p->letters) - used, "%c%s",

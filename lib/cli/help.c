@@ -68,6 +68,7 @@ static int group_init(struct group *g, const struct opt *opts, size_t nr, size_t
 			.name = opts[i].name,
 			.key = opts[i].key ? opts[i].key : 0x1000 + (int)i,
 			.arg = opts[i].arg,
+			.flags = opts[i].implied ? OPTION_ARG_OPTIONAL : 0,
 			.doc = g->texts[i],
 		};
 		if (!g->texts[i]) {
@@ -142,8 +143,11 @@ static int print_core_names(FILE *out)
 			fprintf(f, " -%c%s%s", opt->key, opt->arg ? "\u00A0" : "",
 				opt->arg ? opt->arg : "");
 		else
-			fprintf(f, " --%s%s%s", opt->name, opt->arg ? "=" : "",
-				opt->arg ? opt->arg : "");
+			fprintf(f, " --%s%s%s%s", opt->name,
+				opt->implied ? "[=" :
+				opt->arg     ? "=" :
+					       "",
+				opt->arg ? opt->arg : "", opt->implied ? "]" : "");
 	}
 	err = fclose(f) ? -ENOMEM : text_wrap(out, "", "  ", names, 79);
 	free(names);
@@ -239,9 +243,9 @@ static json_t *opt_json(const struct opt *opt, const void *defaults)
 	opt_format(opt, defaults, def, sizeof(def));
 	o = json_pack("{s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:b}", "name", opt->name, "alias",
 		      string_or_null(opt->alias), "letter", string_or_null(opt->key ? key : NULL),
-		      "arg", string_or_null(opt->arg), "type", types[opt->type], "default",
-		      json_string(opt->def_text ? opt->def_text : def), "help", opt->help,
-		      "subject", opt->is_subject);
+		      "arg", string_or_null(opt->implied ? NULL : opt->arg), "type",
+		      types[opt->type], "default", json_string(opt->def_text ? opt->def_text : def),
+		      "help", opt->help, "subject", opt->is_subject);
 	for (i = 0; opt->type == OPT_CHOICE && opt->choices[i]; i++)
 		json_array_append_new(choices, json_string(opt->choices[i]));
 	if (opt->type == OPT_CHOICE)

@@ -7,6 +7,7 @@
 
 #include "lib/bpf/attach.h"
 #include "lib/cli/args.h"
+#include "lib/run/hwcount.h"
 #include "lib/util.h"
 
 static int parse_cpuset(const char *arg, void *dest)
@@ -60,6 +61,29 @@ static int parse_precision(const char *arg, void *dest)
 static void reset_precision(void *dest)
 {
 	*(double *)dest = 0;
+}
+
+static int parse_counters(const char *arg, void *dest)
+{
+	return hwcount_parse(arg, dest);
+}
+
+static void reset_counters(void *dest)
+{
+	*(unsigned int *)dest = 0;
+}
+
+static int format_counters(const void *dest, char *buf, size_t size)
+{
+	unsigned int set = *(const unsigned int *)dest;
+	size_t used = 0, i;
+
+	snprintf(buf, size, "off");
+	for (i = 0; i < HWCOUNT_MAX && used < size; i++)
+		if (set & 1U << i)
+			used += snprintf(buf + used, size - used, "%s%s", used ? "," : "",
+					 hwcount_names[i]);
+	return used < size ? 0 : -ENOSPC;
 }
 
 static void reset_slower(void *dest)
@@ -187,6 +211,18 @@ const struct opt args_core_opts[] = {
 	  .type = OPT_FLAG,
 	  AT(cfg.verify),
 	  .help = "Check that the kernel's own run count equals what was counted; slows BPF down" },
+	{ .name = "counters",
+	  .arg = "LIST",
+	  .implied = HWCOUNT_DEFAULT,
+	  .type = OPT_CUSTOM,
+	  AT(cfg.counters),
+	  .parse = parse_counters,
+	  .reset = reset_counters,
+	  .format = format_counters,
+	  .allowed = "a comma list of instructions, cycles, cache-misses, branch-misses, branches, "
+		     "cache-references, bus-cycles, ref-cycles",
+	  .help = "Count by hardware, per operation, in the threads and the kernel; without a list "
+		  "the first four" },
 	{ .name = "precision",
 	  .arg = "PCT",
 	  .type = OPT_CUSTOM,

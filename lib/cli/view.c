@@ -315,6 +315,35 @@ static bool is_traced(const struct bench_result *res)
 	       res->after.trigger_ns > TRACED_RATIO * res->after.syscall_ns;
 }
 
+static void report_counters(const struct report *report, const struct bench_result *res)
+{
+	const char *name = "", *sep = "";
+	double operations = bench_operations(report, res, &name);
+	char text[512] = "", scaled[256] = "";
+	size_t i;
+
+	for (i = 0; i < HWCOUNT_MAX; i++) {
+		char figure[32] = "-";
+
+		if (!(res->hw.asked & 1U << i))
+			continue;
+		if (operations > 0 && isfinite(res->hw.count[i]))
+			snprintf(figure, sizeof(figure), "%.5g", res->hw.count[i] / operations);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s %s", sep,
+			 hwcount_names[i], figure);
+		sep = ", ";
+		if (isfinite(res->hw.count[i]) && res->hw.running_pct[i] < 99.9)
+			snprintf(scaled + strlen(scaled), sizeof(scaled) - strlen(scaled),
+				 "%s%s %.0f %%", scaled[0] ? ", " : "", hwcount_names[i],
+				 res->hw.running_pct[i]);
+	}
+	if (text[0])
+		note("per operation (%s): %s", name, text);
+	if (scaled[0])
+		note("the hardware has fewer counters: they took turns, and are scaled (%s of the time)",
+		     scaled);
+}
+
 static void warn_of_disturbances(const struct bench_config *cfg, const struct bench_result *res)
 {
 	if (res->have_noise && res->noise.steal_pct > STEAL_WARN_PCT)
@@ -393,6 +422,7 @@ int view_result(const struct view *view, const struct bench_result *res)
 	if (view->brief)
 		return check_summary(view, res->signal, samples, n);
 	report_drops(view->job, samples, n);
+	report_counters(view->job->bench->report, res);
 	if (cfg->verbose)
 		report_figures(view->job->bench->report, samples, n, cfg->producers);
 	return print_summary(view, res->signal, samples, n);

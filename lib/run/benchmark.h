@@ -64,6 +64,7 @@ struct bench_config {
 	struct cpuset prod_cpus; /* as asked; empty: the next CPUs that the process may use */
 	struct cpuset cons_cpus;
 	int attach; /* enum attach_kind as asked, maybe ATTACH_AUTO */
+	unsigned int counters; /* by hardware, see hwcount.h; 0: none */
 	bool verify; /* check against the kernel's run count */
 	bool verbose;
 	bool quiet;

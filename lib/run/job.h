@@ -5,6 +5,7 @@
 
 #include "lib/run/benchmark.h"
 #include "lib/run/canary.h"
+#include "lib/run/hwcount.h"
 #include "lib/run/noise.h"
 
 /* What a run is to be of. */
@@ -32,6 +33,7 @@ struct bench_result {
 	bool have_noise;
 	char sched[48]; /* of the threads, see noise_sched(); "": not known */
 	bool sched_unusual;
+	struct hwcount hw;
 	double rt_limit_pct; /* percent of a CPU that real-time threads get; 100: no limit */
 	struct canary before, after; /* the machine's own speed */
 	bool stats_by_others; /* the kernel counted the runs of programs, and not for --verify */
@@ -58,6 +60,13 @@ int bench_run_cpu(const struct bench_config *cfg, const struct cpuset *allowed,
  * that, so scripts/vmtest.sh tells it by the environment variable BENCH_CLOCK.
  */
 const char *bench_clock(void);
+
+/*
+ * Operations in the measured time: the first rate in the table, whose name is written to *@name.
+ * 0: there is none.
+ */
+double bench_operations(const struct report *report, const struct bench_result *res,
+			const char **name);
 
 void bench_result_free(struct bench_result *res);
 

@@ -57,6 +57,8 @@ static int run_threads(struct run_state *state)
 	int err, err2;
 
 	err = threads_start(state);
+	if (!err)
+		err = hwcount_open(state);
 	if (err) {
 		threads_abort(state);
 	} else {
@@ -220,6 +222,7 @@ static struct run_state *state_new(const struct bench_job *job, const struct ben
 static void state_free(struct run_state *state)
 {
 	noise_reading_free(&state->noise_start);
+	hwcount_close(state);
 	free(state->workers);
 	if (state->stats_probe_fd >= 0)
 		close(state->stats_probe_fd);
@@ -314,6 +317,22 @@ const char *bench_clock(void)
 	const char *clock = getenv("BENCH_CLOCK");
 
 	return clock && !strcmp(clock, "instructions") ? "instructions" : "time";
+}
+
+double bench_operations(const struct report *report, const struct bench_result *res,
+			const char **name)
+{
+	double operations = 0;
+	size_t row = 0, i;
+
+	while (row < report->nr_figures && report->figures[row].kind != FIGURE_RATE)
+		row++;
+	if (row == report->nr_figures)
+		return 0;
+	*name = report->figures[row].name;
+	for (i = res->nr_warmup; i < res->nr_samples; i++)
+		operations += res->samples[i].raw.v[row];
+	return operations;
 }
 
 void bench_result_free(struct bench_result *res)

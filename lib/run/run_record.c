@@ -175,6 +175,30 @@ static json_t *make_noise(const struct bench_result *res)
 			 make_speed(&res->before), "speed_after", make_speed(&res->after));
 }
 
+static json_t *make_counters(const struct report *report, const struct bench_result *res)
+{
+	const char *name;
+	double operations = bench_operations(report, res, &name);
+	json_t *o = json_object();
+	size_t i;
+
+	if (!res->hw.asked) {
+		json_decref(o);
+		return json_null();
+	}
+	for (i = 0; i < HWCOUNT_MAX; i++)
+		if (res->hw.asked & 1U << i)
+			json_object_set_new(
+				o, hwcount_names[i],
+				isnan(res->hw.count[i]) ?
+					json_null() :
+					json_pack("{s:f, s:o, s:f}", "count", res->hw.count[i],
+						  "per_operation",
+						  number_or_null(res->hw.count[i] / operations),
+						  "running_pct", res->hw.running_pct[i]));
+	return o;
+}
+
 static json_t *make_samples(const struct report *report, const struct bench_result *res)
 {
 	json_t *a = json_array(), *o;
@@ -288,12 +312,14 @@ json_t *bench_record_make(const struct bench_job *job, const struct bench_family
 	if (sum_up(report, job->cfg, res, &all))
 		return NULL;
 	/* A NULL among them makes json_pack() fail, and takes the others with it. */
-	return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}",
+	return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+			 "s:s}",
 			 "schema", RECORD_SCHEMA, "bench", job->bench->name, "argv",
 			 make_argv(argv), "params", make_params(family, (void *)job->params),
 			 "defaults", make_defaults(family), "config", make_config(job->cfg, res),
 			 "env", make_env(res), "notes", make_notes(&res->notes), "noise",
-			 make_noise(res), "samples", make_samples(report, res), "figures",
-			 make_figures(report, &all), "summary", make_summary(report, &all),
-			 "conservation", make_conservation(res), "status", status);
+			 make_noise(res), "counters", make_counters(report, res), "samples",
+			 make_samples(report, res), "figures", make_figures(report, &all),
+			 "summary", make_summary(report, &all), "conservation",
+			 make_conservation(res), "status", status);
 }

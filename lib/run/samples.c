@@ -276,6 +276,12 @@ static bool was_stopped(struct run_state *state, struct sampler *sampler)
 	return continued && res->paused_ns < duration_ns;
 }
 
+static void measured_time_begins(struct run_state *state)
+{
+	hwcount_begin(state);
+	bench_measure_begin();
+}
+
 /* Reads the counts. Returns 0, or -errno after bench_failed(). */
 static int take_sample(struct run_state *state, struct sampler *sampler)
 {
@@ -289,7 +295,7 @@ static int take_sample(struct run_state *state, struct sampler *sampler)
 
 	run->bench->measure(run, &after);
 	if (sampler->prev_ns < sampler->warmup_end_ns && now >= sampler->warmup_end_ns)
-		bench_measure_begin();
+		measured_time_begins(state);
 	s.t_ns = sampler->prev_ns - sampler->start_ns;
 	s.dt_ns = now - sampler->prev_ns;
 	s.raw = values_minus(run->bench->report, &after, &sampler->before);
@@ -372,7 +378,7 @@ int samples_take(struct run_state *state)
 	sampler.warmup_end_ns = sampler.start_ns + cfg->warmup_s * NS_PER_S;
 	run->bench->measure(run, &sampler.before);
 	if (!cfg->warmup_s) {
-		bench_measure_begin();
+		measured_time_begins(state);
 		state->noise_started = !read_noise(state, &state->noise_start);
 	}
 	set_timer(cfg->interval_ms);
@@ -398,6 +404,7 @@ void samples_end(struct run_state *state)
 {
 	struct noise_reading end = {};
 
+	hwcount_end(state);
 	bench_measure_end();
 	set_timer(0);
 	look_for_strays(state);
