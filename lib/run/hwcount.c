@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,6 @@
 #include <unistd.h>
 
 #include "lib/run/hwcount.h"
-#include "lib/run/services.h"
-#include "lib/run/state.h"
 #include "lib/util.h"
 
 const char *const hwcount_names[HWCOUNT_MAX + 1] = {
@@ -25,12 +24,21 @@ static const uint64_t configs[HWCOUNT_MAX] = {
 	PERF_COUNT_HW_BUS_CYCLES,	   PERF_COUNT_HW_REF_CPU_CYCLES,
 };
 
+struct reading { /* as the kernel writes it */
+	uint64_t count, enabled_ns, running_ns;
+};
+
 /* One event of one thread. */
 struct hwcounter {
-	int fd; /* -1: the machine lacks it */
-	struct reading { /* as the kernel writes it */
-		uint64_t count, enabled_ns, running_ns;
-	} start;
+	int fd; /* negative: the machine lacks it, or it was not asked for */
+	struct reading start;
+};
+
+struct hwcounters {
+	unsigned int asked;
+	bool began;
+	size_t nr;
+	struct hwcounter v[]; /* HWCOUNT_MAX of each thread */
 };
 
 int hwcount_parse(const char *list, unsigned int *set)
@@ -73,38 +81,38 @@ static bool is_lacking(int err)
 	return err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV || err == -ENXIO;
 }
 
-int hwcount_open(struct run_state *state)
+int hwcount_open(unsigned int asked, const pid_t *tids, size_t nr_tids,
+		 struct hwcounters **counters, const char **event)
 {
-	const unsigned int asked = state->run.cfg->counters;
-	struct hwcounter *c;
+	const size_t nr = nr_tids * HWCOUNT_MAX;
+	struct hwcounters *all = calloc(1, sizeof(*all) + nr * sizeof(all->v[0]));
 	bool any = false;
-	size_t i, event;
+	size_t i;
 
-	state->res->hw.asked = asked;
-	if (!asked)
-		return 0;
-	state->hwcounters = calloc(state->nr_workers * HWCOUNT_MAX, sizeof(*state->hwcounters));
-	if (!state->hwcounters)
-		return bench_failed(&state->run.err, ENOMEM, "cannot count by hardware");
-	for (i = 0; i < state->nr_workers * HWCOUNT_MAX; i++)
-		state->hwcounters[i].fd = -1;
-	for (i = 0; i < state->nr_workers * HWCOUNT_MAX; i++) {
-		event = i % HWCOUNT_MAX;
-		c = &state->hwcounters[i];
-		if (!(asked & 1U << event))
+	*event = hwcount_names[0];
+	if (!all)
+		return -ENOMEM;
+	all->asked = asked;
+	for (i = 0; i < nr; i++) {
+		all->v[i].fd = -1;
+		if (!(asked & 1U << i % HWCOUNT_MAX))
 			continue;
-		c->fd = open_event(event, state->workers[i / HWCOUNT_MAX].t.tid);
-		if (c->fd >= 0)
-			any = true;
-		else if (!is_lacking(c->fd))
-			return bench_step_error(&state->run.err, WHY_PERF, c->fd,
-						"cannot count %s, as --counters wants",
-						hwcount_names[event]);
+		all->nr = i + 1;
+		all->v[i].fd = open_event(i % HWCOUNT_MAX, tids[i / HWCOUNT_MAX]);
+		any = any || all->v[i].fd >= 0;
+		if (all->v[i].fd < 0 && !is_lacking(all->v[i].fd)) {
+			int err = all->v[i].fd;
+
+			*event = hwcount_names[i % HWCOUNT_MAX];
+			hwcount_close(all);
+			return err;
+		}
 	}
-	if (!any)
-		return bench_unavailable(&state->run.err,
-					 "this machine has no hardware counter of those that "
-					 "--counters asks for (most virtual machines have none)");
+	if (!any) {
+		hwcount_close(all);
+		return -ENODATA;
+	}
+	*counters = all;
 	return 0;
 }
 
@@ -113,53 +121,52 @@ static bool read_counter(const struct hwcounter *c, struct reading *reading)
 	return c->fd >= 0 && read(c->fd, reading, sizeof(*reading)) == sizeof(*reading);
 }
 
-void hwcount_begin(struct run_state *state)
+void hwcount_begin(struct hwcounters *counters)
 {
 	size_t i;
 
-	for (i = 0; state->hwcounters && i < state->nr_workers * HWCOUNT_MAX; i++)
-		read_counter(&state->hwcounters[i], &state->hwcounters[i].start);
-	state->hwcount_began = true;
+	for (i = 0; counters && i < counters->nr; i++)
+		read_counter(&counters->v[i], &counters->v[i].start);
+	if (counters)
+		counters->began = true;
 }
 
-void hwcount_end(struct run_state *state)
+void hwcount_end(const struct hwcounters *counters, struct hwcount *hw)
 {
-	struct hwcount *hw = &state->res->hw;
+	double enabled[HWCOUNT_MAX] = {}, running[HWCOUNT_MAX] = {}, count[HWCOUNT_MAX] = {};
+	struct reading end;
 	size_t i, event;
 
+	if (!counters)
+		return;
+	hw->asked = counters->asked;
+	for (i = 0; counters->began && i < counters->nr; i++) {
+		const struct hwcounter *c = &counters->v[i];
+
+		event = i % HWCOUNT_MAX;
+		if (!read_counter(c, &end))
+			continue;
+		end.count -= c->start.count;
+		end.enabled_ns -= c->start.enabled_ns;
+		end.running_ns -= c->start.running_ns;
+		enabled[event] += end.enabled_ns;
+		running[event] += end.running_ns;
+		if (end.running_ns)
+			count[event] += (double)end.count * end.enabled_ns / end.running_ns;
+	}
 	for (event = 0; event < HWCOUNT_MAX; event++) {
-		double enabled = 0, running = 0;
-		struct reading end;
-
-		hw->count[event] = NAN;
-		for (i = event; state->hwcounters && state->hwcount_began &&
-				i < state->nr_workers * HWCOUNT_MAX;
-		     i += HWCOUNT_MAX) {
-			const struct hwcounter *c = &state->hwcounters[i];
-
-			if (!read_counter(c, &end))
-				continue;
-			end.count -= c->start.count;
-			end.enabled_ns -= c->start.enabled_ns;
-			end.running_ns -= c->start.running_ns;
-			enabled += end.enabled_ns;
-			running += end.running_ns;
-			if (end.running_ns)
-				hw->count[event] =
-					(isnan(hw->count[event]) ? 0 : hw->count[event]) +
-					(double)end.count * end.enabled_ns / end.running_ns;
-		}
-		hw->running_pct[event] = enabled > 0 ? 100 * running / enabled : 0;
+		hw->count[event] = running[event] > 0 ? count[event] : NAN;
+		hw->running_pct[event] =
+			enabled[event] > 0 ? 100 * running[event] / enabled[event] : 0;
 	}
 }
 
-void hwcount_close(struct run_state *state)
+void hwcount_close(struct hwcounters *counters)
 {
 	size_t i;
 
-	for (i = 0; state->hwcounters && i < state->nr_workers * HWCOUNT_MAX; i++)
-		if (state->hwcounters[i].fd >= 0)
-			close(state->hwcounters[i].fd);
-	free(state->hwcounters);
-	state->hwcounters = NULL;
+	for (i = 0; counters && i < counters->nr; i++)
+		if (counters->v[i].fd >= 0)
+			close(counters->v[i].fd);
+	free(counters);
 }

@@ -4,6 +4,7 @@
 #define LIB_RUN_HWCOUNT_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #define HWCOUNT_MAX 8
 
@@ -21,17 +22,18 @@ struct hwcount {
 	double running_pct[HWCOUNT_MAX]; /* of the time; below 100 the count is scaled up */
 };
 
-struct run_state;
+struct hwcounters;
 
 /*
- * Between the threads' start and their work: opens the counters of cfg->counters. Returns 0, or
- * -errno after bench_unavailable() where there is none of them, or bench_failed().
+ * Opens the counters of @asked, not 0, for threads of this process. Returns 0, with *@counters to be
+ * closed; -ENODATA where the machine has none of them; or another -errno, with the event in *@event.
  */
-int hwcount_open(struct run_state *state);
+int hwcount_open(unsigned int asked, const pid_t *tids, size_t nr_tids,
+		 struct hwcounters **counters, const char **event);
 
-/* Where the measured time begins and ends; the latter writes state->res->hw. */
-void hwcount_begin(struct run_state *state);
-void hwcount_end(struct run_state *state);
-void hwcount_close(struct run_state *state);
+/* Where the measured time begins and ends. @counters, here and below: may be NULL. */
+void hwcount_begin(struct hwcounters *counters);
+void hwcount_end(const struct hwcounters *counters, struct hwcount *hw);
+void hwcount_close(struct hwcounters *counters);
 
 #endif /* LIB_RUN_HWCOUNT_H */

@@ -52,13 +52,41 @@ static void rejoin_workers(void)
 	sched_setscheduler(0, SCHED_OTHER, &param);
 }
 
+static int open_counters(struct run_state *state)
+{
+	struct bench_err *why = &state->run.err;
+	pid_t *tids;
+	const char *event;
+	size_t i;
+	int err;
+
+	if (!state->run.cfg->counters)
+		return 0;
+	tids = calloc(state->nr_workers, sizeof(*tids));
+	if (!tids)
+		return bench_failed(why, ENOMEM, "cannot count by hardware");
+	for (i = 0; i < state->nr_workers; i++)
+		tids[i] = state->workers[i].t.tid;
+	err = hwcount_open(state->run.cfg->counters, tids, state->nr_workers, &state->hwcounters,
+			   &event);
+	free(tids);
+	if (err == -ENODATA)
+		return bench_unavailable(why,
+					 "this machine has no hardware counter of those that "
+					 "--counters asks for (most virtual machines have none)");
+	if (err)
+		return bench_step_error(why, WHY_PERF, err, "cannot count %s, as --counters wants",
+					event);
+	return 0;
+}
+
 static int run_threads(struct run_state *state)
 {
 	int err, err2;
 
 	err = threads_start(state);
 	if (!err)
-		err = hwcount_open(state);
+		err = open_counters(state);
 	if (err) {
 		threads_abort(state);
 	} else {
@@ -222,7 +250,7 @@ static struct run_state *state_new(const struct bench_job *job, const struct ben
 static void state_free(struct run_state *state)
 {
 	noise_reading_free(&state->noise_start);
-	hwcount_close(state);
+	hwcount_close(state->hwcounters);
 	free(state->workers);
 	if (state->stats_probe_fd >= 0)
 		close(state->stats_probe_fd);

@@ -278,7 +278,7 @@ static bool was_stopped(struct run_state *state, struct sampler *sampler)
 
 static void measured_time_begins(struct run_state *state)
 {
-	hwcount_begin(state);
+	hwcount_begin(state->hwcounters);
 	bench_measure_begin();
 }
 
@@ -404,7 +404,7 @@ void samples_end(struct run_state *state)
 {
 	struct noise_reading end = {};
 
-	hwcount_end(state);
+	hwcount_end(state->hwcounters, &state->res->hw);
 	bench_measure_end();
 	set_timer(0);
 	look_for_strays(state);

@@ -24,8 +24,7 @@ struct run_state {
 	size_t samples_room;
 	size_t nr_batches; /* that are kept */
 	size_t batch_stride, batch_phase; /* see batches_thin() */
-	struct hwcounter *hwcounters; /* HWCOUNT_MAX of each worker; NULL: none were asked for */
-	bool hwcount_began;
+	struct hwcounters *hwcounters; /* NULL: none were asked for */
 	struct noise_reading noise_start;
 	bool noise_started;
 
