@@ -84,11 +84,12 @@ ifeq ($(WERROR),1)
 WARN += -Werror
 endif
 
-# No path of this machine stays in what is built: the same sources make the same bytes anywhere.
+# No path of this machine stays in what is built: the same sources make the same bytes anywhere. Not
+# in the flags below, since a tree that was moved has nothing to build.
 PREFIX_MAP = $(call quote,-ffile-prefix-map=$(CURDIR)=.) $(call quote,-ffile-prefix-map=$(abspath $(B))=build)
 
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DBENCH_VERSION='"$(VERSION)"' -I. -I$(B)/progs -Iprogs \
-	     $(WARN) $(PREFIX_MAP) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) -pthread $(shell $(PKG_CONFIG) --cflags $(PKGS))
+	     $(WARN) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) -pthread $(shell $(PKG_CONFIG) --cflags $(PKGS))
 ifeq ($(STATIC),1)
 ALL_LDFLAGS = -static -pthread $(SANITIZE) $(LDFLAGS)
 LDLIBS = $(shell $(PKG_CONFIG) --static --libs $(PKGS)) -lm
@@ -108,7 +109,7 @@ BPF_TARGET ?= bpf
 BPF_PLAIN := -fno-stack-protector -fcf-protection=none -U_FORTIFY_SOURCE \
 	     -ftrivial-auto-var-init=uninitialized
 BPF_CFLAGS ?= -O2
-ALL_BPF_CFLAGS = -target $(BPF_TARGET) -mcpu=v3 -g $(PREFIX_MAP) $(BPF_CFLAGS) -Wall -Wextra -Wno-unused-parameter \
+ALL_BPF_CFLAGS = -target $(BPF_TARGET) -mcpu=v3 -g $(BPF_CFLAGS) -Wall -Wextra -Wno-unused-parameter \
 		 $(BPF_PLAIN) $(if $(filter 1,$(WERROR)),-Werror) -D__TARGET_ARCH_$(BPF_ARCH) -Iprogs \
 		 $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH)) \
 		 $(shell $(PKG_CONFIG) --cflags libbpf)
@@ -127,12 +128,12 @@ $(BIN): $(OBJS) $(B)/objs
 $(B)/%.o: %.c $(B)/flags | $(SKELS)
 	$(call msg,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(PREFIX_MAP) -MMD -MP -c -o $@ $<
 
 $(B)/progs/%.bpf.o: progs/%.bpf.c $(B)/bpf-flags | need-tools
 	$(call msg,BPF,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(ALL_BPF_CFLAGS) -MMD -MP -MT $@ -c -o $@ $<
+	$(Q)$(CLANG) $(ALL_BPF_CFLAGS) $(PREFIX_MAP) -MMD -MP -MT $@ -c -o $@ $<
 
 # A failed bpftool must not leave a half-written header that the next make takes for good.
 $(B)/progs/%.skel.h: $(B)/progs/%.bpf.o
@@ -216,6 +217,7 @@ test: test-deps
 # the fuzz targets, the sanitizers, and a guest with another kernel.
 .PHONY: check-all
 check-all: test-deps
+	$(Q)scripts/install-deps.sh --quiet --slow
 	$(Q)$(MAKE) check-asan SANITIZER_TESTS='$(SANITIZER_SAMPLE)'
 	$(Q)$(MAKE) check-tsan SANITIZER_TESTS='$(SANITIZER_SAMPLE)'
 	$(Q)$(MAKE) vmtest

@@ -8,7 +8,7 @@ set -euo pipefail
 
 usage() {
 	cat <<'USAGE'
-Usage: scripts/install-deps.sh [--test] [--vm] [--arm64] [--fuzz] [--quiet]
+Usage: scripts/install-deps.sh [--test] [--slow] [--vm] [--arm64] [--fuzz] [--quiet]
 
 Install the packages that are missing for `make` and `make run`, on Debian,
 Ubuntu, Fedora, Arch and their derivatives. Tools and libraries from elsewhere
@@ -17,6 +17,8 @@ sudo if something is missing and it does not run as root.
 
   -t, --test   also for `make test`, `make check-asan`, `make check-tsan` and
                `make check-format`
+      --slow   also for what `make check-all` has beyond --test and --vm: a browser,
+               and what builds a Debian package
       --vm     also for `make vmtest`
       --arm64  also for `make vmtest-arm64`, on Debian and Ubuntu: adds arm64 to the
                architectures of packages that apt knows
@@ -63,9 +65,13 @@ test tool:jsonschema         python3-jsonschema  python3-jsonschema    python-js
 test tool:gnuplot            gnuplot-nox         gnuplot               gnuplot
 test tool:busybox            busybox-static      busybox               busybox
 test tool:cpio               cpio                cpio                  cpio
+test tool:zsh                zsh                 zsh                   zsh
 test sanitizer:libasan.so    -                   libasan               -
 test sanitizer:libubsan.so   -                   libubsan              -
 test sanitizer:libtsan.so    -                   libtsan               -
+slow browser:chromium        chromium            chromium              chromium
+slow tool:dh                 debhelper           -                     -
+slow tool:lintian            lintian             -                     -
 vm   tool:qemu-system-x86_64 qemu-system-x86     qemu-system-x86-core  qemu-system-x86
 arm64 foreign:arm64          libc6-dev-arm64-cross -                   -
 arm64 tool:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu -               -
@@ -110,6 +116,8 @@ found() {
 	cross) [[ -f $root/usr/aarch64-linux-gnu/lib/$name ]] ;;
 	# gcc prints a bare name for a file that it does not have
 	sanitizer) [[ $(gcc -print-file-name="$name") == */* ]] ;;
+	# Ubuntu has it as a snap alone
+	browser) command -v "$name" || [[ " $ids " == ' ubuntu '* ]] ;;
 	# In Debian's clang since 14 it is a package of its own
 	fuzzer) clang -fsanitize=fuzzer,address,undefined -x c -o /dev/null - \
 		<<<'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) { return 0; }' ;;
@@ -135,6 +143,7 @@ groups=base quiet=false arguments=$*
 while (($#)); do
 	case $1 in
 	-t | --test) groups+=' test' ;;
+	--slow) groups+=' slow' ;;
 	--vm) groups+=' vm' ;;
 	--arm64) groups+=' arm64' ;;
 	--fuzz) groups+=' fuzz' ;;

@@ -111,10 +111,8 @@ make_records() {
 		<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=trig-kprobe RESULT=skip>
 	END
 	# Debian's lava-dispatcher, where it is
-	PYTHONPATH=${LAVA_PYTHON:-/usr/lib/python3/dist-packages} python3 -c 'import lava_dispatcher' 2>/dev/null ||
-		skip 'read by the rules alone: lava-dispatcher not found'
 	echo "$output" >out
-	PYTHONPATH=${LAVA_PYTHON:-/usr/lib/python3/dist-packages} python3 - <<-'END'
+	! /usr/bin/python3 -c 'import lava_dispatcher' 2>/dev/null || /usr/bin/python3 - <<-'END'
 		import re
 		from lava_dispatcher.actions.test.shell import handle_testcase
 		from lava_dispatcher.connection import SignalMatch

@@ -8,7 +8,7 @@
 bats_require_minimum_version 1.5.0
 
 MODULES='libbpf libelf zlib libzstd capstone jansson libRmath cmocka'
-TOOLS='make clang bpftool bats prove clang-format shellcheck mandoc setpriv script capsh jq strace jsonschema gnuplot busybox cpio'
+TOOLS='make clang bpftool bats prove clang-format shellcheck mandoc setpriv script capsh jq strace jsonschema gnuplot busybox cpio zsh chromium dh lintian'
 
 # Write a fake command; its text comes on standard input
 fake() {
@@ -24,9 +24,12 @@ setup() {
 	SCRIPT=$BATS_TEST_DIRNAME/../../scripts/install-deps.sh
 	SYS=$BATS_TEST_TMPDIR
 	BIN=$SYS/bin
+	local tool
 	mkdir -p "$BIN" "$SYS/etc" "$SYS/usr/sbin"
 	touch "$SYS/calls"
-	ln -s "$(command -v bash)" "$(command -v cat)" "$(command -v env)" "$(command -v sleep)" "$BIN/"
+	for tool in bash cat dirname env sleep; do
+		ln -s "$(command -v "$tool")" "$BIN/"
+	done
 	fake id <<<'echo "${FAKE_UID:-0}"'
 	fake gcc <<'FAKE'
 case $1 in
@@ -58,7 +61,6 @@ echo noise
 [[ ! -e $SYS/install ]] || . "$SYS/install"
 FAKE
 	done
-	local tool
 	for tool in $TOOLS; do
 		fake "$tool" </dev/null
 	done
@@ -130,13 +132,13 @@ APT='apt-get -o DPkg::Lock::Timeout=300'
 		os "ID=$id"
 		# shellcheck disable=SC2086 # lists
 		without gcc pkg-config headers sanitizers $TOOLS $MODULES
-		deps --test
+		deps --test --slow
 		[ "$status" -eq 0 ]
 		grep -qF " $expected [" "$SYS/calls"
 	done <<-'END'
-		debian:gcc libc6-dev linux-libc-dev make pkg-config clang bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev libcapstone-dev libjansson-dev r-mathlib bats perl libcmocka-dev clang-format shellcheck mandoc util-linux bsdutils libcap2-bin jq strace python3-jsonschema gnuplot-nox busybox-static cpio
-		fedora:gcc glibc-devel kernel-headers make pkgconf-pkg-config clang bpftool libbpf-devel elfutils-libelf-devel zlib-devel libzstd-devel capstone-devel jansson-devel libRmath-devel bats perl-Test-Harness libcmocka-devel clang-tools-extra ShellCheck mandoc util-linux util-linux-script libcap jq strace python3-jsonschema gnuplot busybox cpio libasan libubsan libtsan
-		arch:gcc glibc linux-api-headers make pkgconf clang bpf libbpf libelf zlib zstd capstone jansson r bats perl cmocka shellcheck util-linux libcap jq strace python-jsonschema gnuplot busybox cpio
+		debian:gcc libc6-dev linux-libc-dev make pkg-config clang bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev libcapstone-dev libjansson-dev r-mathlib bats perl libcmocka-dev clang-format shellcheck mandoc util-linux bsdutils libcap2-bin jq strace python3-jsonschema gnuplot-nox busybox-static cpio zsh chromium debhelper lintian
+		fedora:gcc glibc-devel kernel-headers make pkgconf-pkg-config clang bpftool libbpf-devel elfutils-libelf-devel zlib-devel libzstd-devel capstone-devel jansson-devel libRmath-devel bats perl-Test-Harness libcmocka-devel clang-tools-extra ShellCheck mandoc util-linux util-linux-script libcap jq strace python3-jsonschema gnuplot busybox cpio zsh libasan libubsan libtsan chromium
+		arch:gcc glibc linux-api-headers make pkgconf clang bpf libbpf libelf zlib zstd capstone jansson r bats perl cmocka shellcheck util-linux libcap jq strace python-jsonschema gnuplot busybox cpio zsh chromium
 	END
 }
 
@@ -202,6 +204,17 @@ APT='apt-get -o DPkg::Lock::Timeout=300'
 	calls </dev/null
 }
 
+@test "install-deps: a browser: not on Ubuntu, which has no package of it" {
+	os ID=ubuntu ID_LIKE=debian
+	without chromium
+	deps --slow
+	[ "$status" -eq 0 ]
+	calls </dev/null
+	os ID=linuxmint 'ID_LIKE="ubuntu debian"'
+	deps --slow
+	grep -q 'recommends chromium ' "$SYS/calls"
+}
+
 @test "install-deps: failures: old lists do, an installation that failed or did not help does not" {
 	os ID=debian
 	without make
@@ -244,7 +257,7 @@ APT='apt-get -o DPkg::Lock::Timeout=300'
 @test "install-deps: the command line" {
 	deps --help
 	[ "$status" -eq 0 ]
-	[[ $(cat "$SYS/stdout") == 'Usage: scripts/install-deps.sh [--test] [--vm] [--fuzz] [--quiet]'* ]]
+	[[ $(cat "$SYS/stdout") == 'Usage: scripts/install-deps.sh [--test] [--slow] [--vm] [--fuzz] [--quiet]'* ]]
 	deps --tset
 	[ "$status" -eq 64 ]
 	[[ $output == *"unknown argument '--tset'"* ]]
@@ -257,7 +270,7 @@ APT='apt-get -o DPkg::Lock::Timeout=300'
 	grep -qx libc6-dev "$SYS/known" || skip 'no package lists here'
 	# Ubuntu before 24.04 has it in linux-tools
 	grep -qx ID=debian /etc/os-release || echo bpftool >>"$SYS/known"
-	awk '/^(base|test|vm|fuzz) / && $3 != "-" { print $3 }' "$SCRIPT" >"$SYS/table"
+	awk '/^(base|test|slow|vm|fuzz) / && $3 != "-" { print $3 }' "$SCRIPT" >"$SYS/table"
 	[ "$(wc -l <"$SYS/table")" -gt 25 ]
 	run ! grep -vxF -f "$SYS/known" "$SYS/table"
 }
