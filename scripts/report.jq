@@ -47,8 +47,8 @@ def comparison($names):
 	| group_by(.at) | map(map(.r)) as $rows
 	| ("<table id=\"comparison\"><caption>Medians over runs with their 95 % intervals; change against "
 		+ "\($names[0] | e)</caption><thead><tr><th scope=\"col\">Benchmark</th><th scope=\"col\">Unit</th>"
-		+ "<th scope=\"col\">\($names[0] | e)</th>"
-		+ ($names[1:] | map("<th scope=\"col\">\(e)</th><th scope=\"col\">Change</th><th scope=\"col\">Verdict</th>") | add)
+		+ "<th scope=\"col\" class=\"number\">\($names[0] | e)</th>"
+		+ ($names[1:] | map("<th scope=\"col\" class=\"number\">\(e)</th><th scope=\"col\" class=\"number\">Change</th><th scope=\"col\">Verdict</th>") | add)
 		+ "</tr></thead><tbody>"
 		+ ($rows | map(
 			"<tr><th scope=\"row\">\(.[0].row | e)</th><td>\(.[0].unit | e)</td>"
@@ -62,7 +62,7 @@ def comparison($names):
 def one_file:
 	("<table id=\"results\"><caption>Medians over runs, with the lowest and the highest</caption><thead><tr>"
 		+ "<th scope=\"col\">Benchmark</th><th scope=\"col\">Figure</th><th scope=\"col\">Unit</th>"
-		+ "<th scope=\"col\">Median</th><th scope=\"col\">Runs</th></tr></thead><tbody>"
+		+ "<th scope=\"col\" class=\"number\">Median</th><th scope=\"col\" class=\"number\">Runs</th></tr></thead><tbody>"
 		+ (by_benchmark | map(. as $b | (.figures[:1][] // { name: "", unit: "", median: null, lowest: "", highest: "" })
 			| "<tr><th scope=\"row\">\($b.name | e)</th><td>\(.name | e)</td><td>\(.unit | e)</td>"
 			+ "<td class=\"number\">\(.median | number)\(range(.lowest; .highest; number))</td>"
