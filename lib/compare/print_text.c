@@ -146,11 +146,33 @@ static json_t *benchs_by_value(const struct comparison *c, const struct field *f
 	return by_value;
 }
 
-/* What all runs of a benchmark share, but not all benchmarks: "consumers: 1 (rb-custom), 0 (x)" */
+/* So many names of benchmarks are printed of the value that most of them have. */
+#define MOST_NAMES 4
+
+/* The value that most benchmarks have, if these are too many to be named; or NULL. */
+static const char *value_of_most(json_t *by_value)
+{
+	const char *most = NULL, *value;
+	size_t cnt = MOST_NAMES;
+	json_t *names;
+
+	json_object_foreach(by_value, value, names) {
+		if (json_array_size(names) <= cnt)
+			continue;
+		cnt = json_array_size(names);
+		most = value;
+	}
+	return most;
+}
+
+/*
+ * What all runs of a benchmark share, but not all benchmarks: "consumers: 1 (rb-custom), 0 (x)", or
+ * "consumers: 1 (rb-custom), others 0"
+ */
 static void say_by_bench(struct prose *p, const struct comparison *c, const struct field *f)
 {
 	json_t *by_value = benchs_by_value(c, f), *names, *name;
-	const char *comma = "", *value;
+	const char *comma = "", *value, *most;
 	char *text = NULL;
 	size_t size, i;
 	FILE *out;
@@ -162,13 +184,18 @@ static void say_by_bench(struct prose *p, const struct comparison *c, const stru
 			fclose(out);
 		goto out;
 	}
+	most = value_of_most(by_value);
 	json_object_foreach(by_value, value, names) {
+		if (value == most)
+			continue;
 		fprintf(out, "%s%s (", comma, value);
 		json_array_foreach(names, i, name)
 			fprintf(out, "%s%s", i ? ", " : "", json_string_value(name));
 		fputc(')', out);
 		comma = ", ";
 	}
+	if (most)
+		fprintf(out, "%sothers %s", comma, most);
 	if (fclose(out))
 		p->err = -ENOMEM;
 	else
