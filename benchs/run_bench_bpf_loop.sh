@@ -13,16 +13,7 @@ END
 }
 
 sweep() {
-	local n t
-
-	thin 1 4 8 12 16
-	for t in "${producers[@]}"; do
-		for n in 10 100 500 1000 5000 10000 50000 100000 500000 1000000; do
-			subtitle "nr_loops: $n, nr_threads: $t"
-			point ops 'bpf_loop: ' -p"$t" --nr_loops "$n" bpf-loop
-			text '\n'
-		done
-	done
+	sweep_loops 'bpf_loop: ' bpf-loop
 }
 
 sweep_main "$@"

@@ -91,6 +91,20 @@ thin() {
 	done
 }
 
+# sweep_loops LABEL NAME: a benchmark of loops over their turns, and the threads
+sweep_loops() {
+	local n t
+
+	thin 1 4 8 12 16
+	for t in "${producers[@]}"; do
+		for n in 10 100 500 1000 5000 10000 50000 100000 500000 1000000; do
+			subtitle "nr_loops: $n, nr_threads: $t"
+			point ops "$1" -p"$t" --nr_loops "$n" "$2"
+			text '\n'
+		done
+	done
+}
+
 # ---- the part of a summary that a row shows, in the variable value; unset by another summary
 
 rate_pattern='([0-9.]+ ± [0-9.]+M/s)'

@@ -247,7 +247,7 @@ row() {
 
 # judge NUMBER: one claim
 judge() {
-	local i=$1 a b here pub_a pub_b lim unit result lines
+	local i=$1 a b here pub_a pub_b lim unit result lines name low high
 	local -a figure
 	lim=${limit[i]} unit=M/s
 	pub_a=$(published "${published_a[i]}") pub_b=$(published "${published_b[i]}")
@@ -281,6 +281,15 @@ judge() {
 		here=${verified[index_of[${side_a[i]}]]}
 		[[ -n $here ]] && result=holds || result='does not hold'
 		row $((i + 1)) "$result" "${claim[i]}" "${here:-bench did not report that they are equal}"
+		return
+		;;
+	figure)
+		read -r name low high <<<"$lim"
+		read -r here result unit < <(jq -r -s --arg name "$name" --argjson low "$low" --argjson high "$high" '
+			map(.figures[$name]) | (map(.mean) | sort | .[length / 2 | floor]) as $median
+			| "\($median) \(all(.[].mean; . >= $low and . <= $high)) \(.[0].unit)"' "$a")
+		[[ $result == true ]] && result=holds || result='does not hold'
+		row $((i + 1)) "$result" "${claim[i]}" "here      $(pair "$here" - "$unit")"
 		return
 		;;
 	drops)

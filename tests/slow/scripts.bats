@@ -720,6 +720,15 @@ verdicts() {
 	[ "$(grep -cx holds kinds)" -eq "$(jq -s length real.jsonl)" ]
 }
 
+@test "claims: a figure that every run has between two limits" {
+	printf 'family\tkind\tlimit\tcpus\tclaim\tpublished_a\tpublished_b\ta\tb\n' >claims.tsv
+	printf 'some\tfigure\t%s\t1\tthat\t-\t-\tcount-local\t-\n' 'hits 0 1e9' 'hits 1e9 2e9' 'hits 0 0' >>claims.tsv
+	run -0 --separate-stderr "$SCRIPTS/claims.sh" --bench "$REAL" --claims claims.tsv -q
+	echo "$output"
+	verdicts | diff - <(printf '%s\n' '1 holds' '2 does not hold' '3 does not hold')
+	[[ $output =~ here\ +[0-9.]+\ M/s ]]
+}
+
 @test "claims: no claim of that name" {
 	run -64 "$SCRIPTS/claims.sh" --only 'no such claim'
 	run -64 "$SCRIPTS/claims.sh" -n 3
