@@ -361,7 +361,8 @@ static int open_records(struct session *s, struct args *args, char *const *argv)
 	struct bench_err err = {};
 
 	s->record_fd = output_open(args->output, &err);
-	if (s->record_fd < 0 || (args->resume && resume_read(args->output, argv, &s->done, &err)))
+	if (s->record_fd < 0 ||
+	    (args->resume && resume_read(args->output, s->record_fd, argv, &s->done, &err)))
 		return complain_err(args->chosen[0].job.bench, &err);
 	return BENCH_EXIT_OK;
 }

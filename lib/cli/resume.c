@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
@@ -64,7 +65,8 @@ static int check_record(const char *path, const json_t *record, char *const *arg
 	return 0;
 }
 
-int resume_read(const char *path, char *const *argv, struct records *out, struct bench_err *err)
+int resume_read(const char *path, int fd, char *const *argv, struct records *out,
+		struct bench_err *err)
 {
 	struct stat st;
 	char text[512];
@@ -79,6 +81,9 @@ int resume_read(const char *path, char *const *argv, struct records *out, struct
 	if (!S_ISREG(st.st_mode))
 		return bench_refused(
 			err, "--resume: '%s' is no file: there is nothing to go on from", path);
+	/* A lost connection may have left it running. */
+	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		return bench_failed(err, 0, "--resume: another bench is writing to '%s'", path);
 	ret = records_read(path, out, text, sizeof(text));
 	if (ret == -ENODATA)
 		return 0;

@@ -11,10 +11,12 @@
 
 /*
  * Reads @path, which must have been written by @argv (--resume apart) on this kernel. A file with
- * nothing in it is one without records. Returns 0; or -errno with the user's line in @err, a usage
+ * nothing in it is one without records. @fd, the same file opened for writing, is locked against
+ * others that resume until it is closed. Returns 0; or -errno with the user's line in @err, a usage
  * error where the file is of something else. @out: owned by the caller; freed by records_free().
  */
-int resume_read(const char *path, char *const *argv, struct records *out, struct bench_err *err);
+int resume_read(const char *path, int fd, char *const *argv, struct records *out,
+		struct bench_err *err);
 
 /*
  * The complete runs of @bench in @done, each as one sample, into @runs, which has room for @max of

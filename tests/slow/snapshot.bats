@@ -152,6 +152,19 @@ refused_resume() {
 	one_error_line "bench: --resume: 'pipe' is no file*"
 }
 
+@test "--resume: refused while another one writes to the file" {
+	start_with --default-signal=INT -- -q -w0 -d1 -r9 --resume -o "$RECORDS" count-local
+	await_records 1
+	bench -q -w0 -d1 -r9 --resume -o "$RECORDS" count-local
+	exits 1
+	one_error_line "bench: count-local: failed: --resume: another bench is writing to '$RECORDS'"
+	kill -INT "$pid"
+	finish
+	exits 130
+	bench -q -w0 -d1 -r2 --resume -o "$RECORDS" count-local
+	exits 64
+}
+
 @test "--all: what cannot run here is listed at the end, with the reason" {
 	make_records '[]'
 	# without any capability, what has BPF cannot
