@@ -49,8 +49,7 @@ static struct hashmap_spec make_spec(const struct bench_run *run)
 
 static uint32_t chunks_per_run(void)
 {
-	uint32_t chunk_ns =
-		FULL_UPDATE_CHUNK * (BASE_NS + CPU_NS * cpuset_nr_possible());
+	uint32_t chunk_ns = FULL_UPDATE_CHUNK * (BASE_NS + CPU_NS * cpuset_nr_possible());
 
 	return BATCH_NS / chunk_ns ? BATCH_NS / chunk_ns : 1;
 }

@@ -148,7 +148,7 @@ uint64_t hashmap_bytes(const struct hashmap_spec *spec, uint64_t nr)
 		buckets *= 2;
 	/* struct bucket; struct htab_elem, key, value, and a spare one for each CPU. */
 	return 16 * buckets + (nr + cpuset_nr_possible()) * (48 + round_up_8(spec->key_size) +
-								   round_up_8(spec->value_size));
+							     round_up_8(spec->value_size));
 }
 
 int64_t hashmap_count(int map_fd)

@@ -25,8 +25,9 @@ struct hwcount {
 struct hwcounters;
 
 /*
- * Opens the counters of @asked, not 0, for threads of this process. Returns 0, with *@counters to be
- * closed; -ENODATA where the machine has none of them; or another -errno, with the event in *@event.
+ * Opens the counters of @asked, not 0, for threads of this process. Returns 0, with *@counters to
+ * be closed; -ENODATA where the machine has none of them; or another -errno, with the event in
+ * *@event.
  */
 int hwcount_open(unsigned int asked, const pid_t *tids, size_t nr_tids,
 		 struct hwcounters **counters, const char **event);
