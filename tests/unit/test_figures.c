@@ -490,7 +490,7 @@ static const struct report of_batches = {
 
 static struct sample sample_of_batches(double *v, size_t nr)
 {
-	struct sample s = { .dt_ns = SEC, .batches = { v, nr, nr } };
+	struct sample s = { .dt_ns = SEC, .batches = { .v = v, .nr = nr, .room = nr } };
 
 	batches_sort(&s.batches);
 	sample_set_quantiles(&of_batches, &s);
