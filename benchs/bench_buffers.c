@@ -391,7 +391,7 @@ void buffers_conserve(struct bench_run *run, struct bench_conservation *c)
 	bench_count(c, "drops", bench_slots_sum(b->slots, SLOT_DROPS));
 	bench_identity(c, "attempts = submitted + drops");
 	if (params->bench_producer) {
-		if (bench_count_value(c, "drops"))
+		if (!params->overwrite && bench_count_value(c, "drops"))
 			bench_warn(run,
 				   "nobody consumes, and the ring buffer was full after %" PRIu64
 				   " records: --rb-overwrite, or a larger --rb-size",
