@@ -50,14 +50,12 @@ plain_make() {
 	for script in share/bench/scripts/*.sh share/bench/benchs/run_bench_*.sh; do
 		[[ ! -x $script ]] || "$script" --help >/dev/null
 	done
-	run -0 grep -ohE '\$top/[a-z_./-]+' share/bench/scripts/*.sh share/bench/benchs/*.sh
-	for file in $(sort -u <<<"$output"); do
-		[[ $file == */bench || -e share/bench/${file#'$top/'} ]]
-	done
-	# jq's, which a folder names
-	for file in $(cat share/bench/scripts/*.sh | grep -o 'include \\"[a-z]*\\"' | tr -cd 'a-z\n' | sed 's/^include//'); do
-		[ -e "share/bench/scripts/$file.jq" ]
-	done
+	# jq's modules are named without a folder
+	cat share/bench/scripts/*.sh share/bench/benchs/*.sh >all
+	while IFS= read -r file; do
+		[[ $file == *bench || -e share/bench/$file ]]
+	done < <(sed -nE -e 's|.*include \\"([a-z]+)\\".*|scripts/\1.jq|p' -e 's|.*[$]top/([a-z_./-]+).*|\1|p' all | sort -u)
+	rm all
 	# The program beside them, and no other: that of the tree is gone
 	mv "$BATS_FILE_TMPDIR/a/bench" "$BATS_FILE_TMPDIR/a/bench.off"
 	cd "$BATS_TEST_TMPDIR"
