@@ -112,7 +112,7 @@ found() {
 		[[ $libs != *-lzstd* ]] || pkg-config --exists "$name"
 		;;
 	# An architecture whose packages apt can download
-	foreign) dpkg --print-foreign-architectures | grep -x "$name" || dpkg --print-architecture | grep -x "$name" ;;
+	foreign) [[ $'\n'$(dpkg --print-architecture && dpkg --print-foreign-architectures)$'\n' == *$'\n'"$name"$'\n'* ]] ;;
 	cross) [[ -f $root/usr/aarch64-linux-gnu/lib/$name ]] ;;
 	# gcc prints a bare name for a file that it does not have
 	sanitizer) [[ $(gcc -print-file-name="$name") == */* ]] ;;

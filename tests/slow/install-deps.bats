@@ -142,6 +142,33 @@ APT='apt-get -o DPkg::Lock::Timeout=300'
 	END
 }
 
+@test "install-deps: --arm64: apt gets to know the architecture; elsewhere there is nothing to install" {
+	os ID=debian
+	fake dpkg <<'FAKE'
+case $1 in
+--add-architecture) echo "dpkg $*" >>"$SYS/calls" && : >"$SYS/added" ;;
+--print-foreign-architectures) [[ ! -e $SYS/added ]] || echo arm64 ;;
+*) echo amd64 ;;
+esac
+FAKE
+	echo 'PATH=/usr/bin:/bin; mkdir -p "$SYS/usr/aarch64-linux-gnu/lib"
+		touch "$SYS/usr/aarch64-linux-gnu/lib/libc.a"
+		cp "$SYS/bin/make" "$SYS/bin/aarch64-linux-gnu-gcc"
+		cp "$SYS/bin/make" "$SYS/bin/qemu-system-aarch64"' >"$SYS/install"
+	deps --arm64
+	[ "$status" -eq 0 ]
+	[ "$(head -n 1 "$SYS/calls")" = 'dpkg --add-architecture arm64' ]
+	grep -q ' libc6-dev-arm64-cross gcc-aarch64-linux-gnu qemu-system-arm ' "$SYS/calls"
+	: >"$SYS/calls"
+	deps --arm64 --quiet
+	[ "$status" -eq 0 ]
+	[ ! -s "$SYS/calls" ]
+	os ID=fedora
+	rm "$BIN/aarch64-linux-gnu-gcc"
+	deps --arm64
+	[ "$status" -eq 0 ]
+}
+
 @test "install-deps: systems derived from these, by ID_LIKE" {
 	local call id like
 	while read -r call id like; do
@@ -257,7 +284,7 @@ APT='apt-get -o DPkg::Lock::Timeout=300'
 @test "install-deps: the command line" {
 	deps --help
 	[ "$status" -eq 0 ]
-	[[ $(cat "$SYS/stdout") == 'Usage: scripts/install-deps.sh [--test] [--slow] [--vm] [--fuzz] [--quiet]'* ]]
+	[[ $(cat "$SYS/stdout") == 'Usage: scripts/install-deps.sh [--test] [--slow] [--vm] [--arm64] [--fuzz] [--quiet]'* ]]
 	deps --tset
 	[ "$status" -eq 64 ]
 	[[ $output == *"unknown argument '--tset'"* ]]
