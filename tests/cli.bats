@@ -351,3 +351,28 @@ is_placed() {
 	taskset -pc "$bound" $BASHPID >/dev/null
 	is_placed "$second" "$second" "$second" "$second"
 }
+
+@test "--counters: per operation on standard error and in the record, or 4 where there are none" {
+	run --separate-stderr "$BENCH" -q -w0 -d1 --counters=instructions,ref-cycles -o record count-local
+	echo "$status, $stderr"
+	if [ "$status" -eq 4 ]; then
+		[[ $stderr == *'count-local: unavailable: this machine has no hardware counter of those'* ]] ||
+			[[ $stderr == *'count-local: unavailable: cannot count instructions, as --counters wants: '* ]]
+	else
+		[ "$status" -eq 0 ]
+		[[ $stderr == *'note: per operation (hits): instructions '*', ref-cycles '* ]]
+		jq -e '.counters | keys == ["instructions", "ref-cycles"]' record
+		jq -e '.counters.instructions | . == null or .per_operation > 1' record
+	fi
+	# Its argument is optional: the next word is none
+	run "$BENCH" --counters nowhere
+	[ "$status" -eq 64 ]
+	[[ $output == *"there is no benchmark 'nowhere'"* ]]
+	for list in '' , instructions, insns; do
+		run "$BENCH" -d1 "--counters=$list" count-local
+		[ "$status" -eq 64 ]
+		[[ $output == *"--counters: invalid value '$list': expected a comma list of instructions, "* ]]
+	done
+	"$BENCH" -q -w0 -d1 -o plain count-local
+	jq -e '.counters == null' plain
+}

@@ -164,19 +164,23 @@ static void execute(uint64_t addr, const char *bytes, int times)
 	run(&tb, times);
 }
 
-/* ---- the static bench: begin at 0x1000, end at 0x1010, a loop at 0x1020 */
+/*
+ * ---- the static bench: begin at 0x1000, end at 0x1010, a loop at 0x1020, pause at 0x1030, resume at
+ * 0x1038
+ */
 
 #define CODE_ADDR 0x1000
 
 static void write_bench(const char *name)
 {
-	static const char strings[] = "\0bench_measure_begin\0bench_measure_end";
+	static const char strings[] = "\0bench_measure_begin\0bench_measure_end"
+				      "\0bench_measure_pause\0bench_measure_resume";
 	struct {
 		Elf64_Ehdr ehdr;
 		Elf64_Phdr phdr;
 		Elf64_Shdr shdrs[3];
-		Elf64_Sym syms[3];
-		char strings[64];
+		Elf64_Sym syms[5];
+		char strings[96];
 		char code[64];
 	} elf = {};
 	FILE *f = fopen(name, "w");
@@ -208,10 +212,14 @@ static void write_bench(const char *name)
 	};
 	elf.syms[1] = (Elf64_Sym){ .st_name = 1, .st_value = CODE_ADDR };
 	elf.syms[2] = (Elf64_Sym){ .st_name = 21, .st_value = CODE_ADDR + 0x10 };
+	elf.syms[3] = (Elf64_Sym){ .st_name = 39, .st_value = CODE_ADDR + 0x30 };
+	elf.syms[4] = (Elf64_Sym){ .st_name = 59, .st_value = CODE_ADDR + 0x38 };
 	memcpy(elf.strings, strings, sizeof(strings));
 	memcpy(elf.code, "B", 1);
 	memcpy(elf.code + 0x10, "E", 1);
 	memcpy(elf.code + 0x20, "loop", 4);
+	memcpy(elf.code + 0x30, "P", 1);
+	memcpy(elf.code + 0x38, "R", 1);
 	assert_non_null(f);
 	assert_int_equal(fwrite(&elf, sizeof(elf), 1, f), 1);
 	fclose(f);
@@ -302,12 +310,24 @@ static void counts_with(int version)
 	execute(KERNEL + 0x200, "s", 1);
 	execute(KERNEL, "abc", 1);
 
+	/* Neither known nor new code counts in a pause, in an interrupt or not. */
+	execute(CODE_ADDR + 0x30, "P", 1);
+	execute(KERNEL, "abc", 100);
+	execute(KERNEL + 0x300, "new", 1);
+	execute(KERNEL + 0x100, "i", 1);
+	execute(KERNEL, "abc", 100);
+	execute(KERNEL + 0x200, "s", 1);
+	execute(CODE_ADDR + 0x38, "R", 1);
+
 	execute(CODE_ADDR + 0x10, "E", 1);
 	execute(KERNEL, "abc", 1000);
 
-	/* The next run starts from zero. */
+	/* The next run starts from zero, here in a pause. */
 	write_text("marks", "run 8\n");
+	execute(CODE_ADDR + 0x30, "P", 1);
 	execute(CODE_ADDR, "B", 1);
+	execute(KERNEL, "abc", 100);
+	execute(CODE_ADDR + 0x38, "R", 1);
 	execute(KERNEL, "abc", 1);
 	execute(CODE_ADDR + 0x10, "E", 1);
 
@@ -319,9 +339,10 @@ static void counts_with(int version)
 			   "o 0000000000500000 3\n"
 			   "i ffffffff81000100 1\n"
 			   "k ffffffff81000200 1\n"
+			   "b 0000000000001038 1\n"
 			   "run 8\n"
 			   "k ffffffff81000000 3\n"
-			   "b 0000000000001000 1");
+			   "b 0000000000001038 1");
 	assert_int_equal(!!qemu.inlined, version == 1);
 	assert_int_equal(!!qemu.inlined_per_vcpu, version > 1);
 }
