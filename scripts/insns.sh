@@ -40,11 +40,10 @@ half's median from the second's, and (with -r) the difference between runs.
 '~' marks a figure worse than 0.1, '*' one of several busy threads, which take
 turns on the one CPU. Figures include timer ticks, 0.1 to 0.4 %.
 
-Exit status: 0 done; 1 a command line failed, or a figure changed
-(--fail-on-change); 4 a benchmark is not available in that kernel; 64 usage; 130
-or 143 interrupted. A kernel that does not boot: 124 and 125 as scripts/vmtest.sh.
-With --against, 125 for whatever keeps a figure from being known, as `git bisect
-run` expects.
+Exit status: 0 done; 1 a kernel does not boot, a command line failed, or a figure
+changed (--fail-on-change); 4 a benchmark is not available in that kernel; 64
+usage; 130 or 143 interrupted. With --against, 125 for whatever keeps a figure from
+being known, as `git bisect run` expects.
 END
 }
 
@@ -163,9 +162,9 @@ bench=$(realpath -- "$bench")
 plugin=''
 if $profile; then
 	need nm binutils
-	command -v "$qemu" >/dev/null || fail "no $qemu: scripts/install-deps.sh --vm" 125
+	command -v "$qemu" >/dev/null || fail "no $qemu: scripts/install-deps.sh --vm" 1
 	"$qemu" -help 2>/dev/null | grep '^ *-plugin' >/dev/null ||
-		fail "--profile: $qemu was built without plugins: use one built with --enable-plugins" 125
+		fail "--profile: $qemu was built without plugins: use one built with --enable-plugins" 1
 	nm "$bench" 2>/dev/null | grep ' T bench_measure_pause$' >/dev/null ||
 		fail "--profile: '$bench' has no symbol bench_measure_pause: use one of this tree, not stripped" 64
 	major=$("$qemu" --version | sed -nE '1s/.* version ([0-9]+)\..*/\1/p')
@@ -262,6 +261,8 @@ run_guest() {
 	run_child "${vmtest[@]}" -- sh -c "$guest" insns "$profile" "${measure[*]}" \
 		"${lines[@]}" >/dev/null || status=$?
 	((!interrupted)) || exit "$interrupted"
+	# What kept the guest from coming up or from its end, vmtest.sh has said
+	((status < 124)) || status=1
 	((!status)) || fail '' "$status"
 	if ((!${#lines[@]})); then
 		mapfile -t lines <"$out/lines"
