@@ -368,7 +368,7 @@ is_placed() {
 	run "$BENCH" --counters nowhere
 	[ "$status" -eq 64 ]
 	[[ $output == *"there is no benchmark 'nowhere'"* ]]
-	for list in '' , instructions, insns; do
+	for list in '' ',' 'instructions,' insns; do
 		run "$BENCH" -d1 "--counters=$list" count-local
 		[ "$status" -eq 64 ]
 		[[ $output == *"--counters: invalid value '$list': expected a comma list of instructions, "* ]]
