@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# One page of HTML. Input: the files, as an array of {name, records}. Others: $css; $csv, what
+# One page of HTML. Input: the files, as an array of {name, path, records}. Others: $css; $csv, what
 # bench -C --csv prints ("": there is one file); $text, what bench -C prints; $charts, an array of
 # {svg, title (HTML)}; $charts_text; $title.
 
@@ -36,7 +36,11 @@ def wide($what): "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=
 
 def class: if test("^(better|faster)") then "better" elif test("^(worse|slower)") then "worse" else "" end;
 def verdict: if . == "" then "" elif . == "~" then "no difference shown" else . end;
-def comparison($names):
+# What a row has of a file; of one that it lacks there is nothing
+def compared: "<td class=\"number\">\(.new_median | number)\(range(.new_ci95_low; .new_ci95_high; number))</td>"
+	+ "<td class=\"number\">\(.change_pct | percent)\(range(.change_ci95_low_pct; .change_ci95_high_pct; percent))</td>"
+	+ "<td class=\"\(.verdict | class)\">\(.verdict | verdict | e)</td>";
+def comparison($names; $paths):
 	$csv | csv
 	# A row is of one figure; files follow each other
 	| [foreach .[] as $r ({ at: 0, key: null, files: [] };
@@ -53,9 +57,9 @@ def comparison($names):
 		+ ($rows | map(
 			"<tr><th scope=\"row\">\(.[0].row | e)</th><td>\(.[0].unit | e)</td>"
 			+ "<td class=\"number\">\(.[0].base_median | number)\(range(.[0].base_ci95_low; .[0].base_ci95_high; number))</td>"
-			+ (map("<td class=\"number\">\(.new_median | number)\(range(.new_ci95_low; .new_ci95_high; number))</td>"
-				+ "<td class=\"number\">\(.change_pct | percent)\(range(.change_ci95_low_pct; .change_ci95_high_pct; percent))</td>"
-				+ "<td class=\"\(.verdict | class)\">\(.verdict | verdict | e)</td>") | add)
+			+ (. as $row | $paths[1:] | map(. as $path
+				| first($row[] | select(.file == null or .file == $path)) // null
+				| if . then compared else "<td></td>" * 3 end) | add)
 			+ "</tr>") | join("\n"))
 		+ "</tbody></table>") | wide("Comparison");
 
@@ -124,7 +128,7 @@ def runs:
 <main>
 <section id=\"table\">
 <h2>\(if $csv == "" then "Results" else "Comparison" end)</h2>
-\(if $csv == "" then [$files[].records[]] | one_file else comparison($names) end)
+\(if $csv == "" then [$files[].records[]] | one_file else comparison($names; [$files[].path]) end)
 \(if $text == "" then "" else "<details><summary>The same as text, with notes and how it is judged</summary><pre>\($text | e)</pre></details>" end)
 </section>
 <section id=\"charts\">

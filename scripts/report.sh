@@ -91,7 +91,8 @@ while IFS= read -r svg; do
 done <"$scratch_dir/svgs" >"$scratch_dir/charts.json"
 
 for i in "${!files[@]}"; do
-	jq -s -c --arg name "${names[i]}" '{ name: $name, records: . }' "$scratch_dir/records.$i"
+	jq -s -c --arg name "${names[i]}" --arg path "${files[i]}" '{ $name, $path, records: . }' \
+		"$scratch_dir/records.$i"
 done | jq -s -r -L "$top/scripts/export" --rawfile css "$top/scripts/report.css" --rawfile csv "$scratch_dir/csv" \
 	--rawfile text "$scratch_dir/text" --rawfile charts_text "$scratch_dir/charts.txt" \
 	--slurpfile charts "$scratch_dir/charts.json" --arg title "$title" \

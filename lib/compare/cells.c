@@ -100,7 +100,8 @@ void cell_runs(FILE *out, const struct row *row, const struct row_side *side)
 void cell_runs_unit(FILE *out, const struct row *row, const struct row_side *side)
 {
 	put_runs(out, row);
-	fputs(has_same_runs(row) ? " runs each" : " runs", out);
+	fputs(row->sides[BASE].nr_runs == 1 && has_same_runs(row) ? " run" : " runs", out);
+	fputs(has_same_runs(row) ? " each" : "", out);
 	fputs(row->unit ? ", " : "", out);
 	cell_unit(out, row, side);
 }

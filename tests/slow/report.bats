@@ -146,6 +146,18 @@ refuses() {
 	[[ ! -e out.html && ! -e out.html.part ]]
 }
 
+@test "what one file alone has stands in its column" {
+	grep -v '"bench":"rb-custom"' 6.1.jsonl >least.jsonl
+	cp least.jsonl most.jsonl
+	"$SCRIPTS/report.sh" --bench "$BENCH" -o least.html least.jsonl most.jsonl 7.3.jsonl
+	sed -n 's|^<tr><th scope="row">rb-custom</th>||p' least.html | head -n1 >row
+	cat row
+	# unit, base, three cells of the second one, three of the third
+	[[ $(sed 's|<td[^>]*>|\n|g' row | wc -l) == 9 ]]
+	[[ $(sed 's|<td[^>]*>|\n|g' row | sed -n 7p) == *'<data value='* ]]
+	run -1 grep '<data' <(sed 's|<td[^>]*>|\n|g' row | sed -n 3,6p)
+}
+
 @test "bad input: one line, and no page" {
 	: >empty
 	sed 's/"schema":2/"schema":3/' 6.1.jsonl >new
