@@ -226,19 +226,29 @@ static __always_inline void new_eth(struct ethhdr *eth, __u16 proto)
 	eth->h_proto = bpf_htons(proto);
 }
 
+/* Room for an outer header of @size bytes behind a new Ethernet header; NULL: there is none. */
+static __always_inline void *push_outer(struct xdp_md *ctx, __u32 size, __u16 proto)
+{
+	struct ethhdr *eth;
+	void *outer;
+
+	if (bpf_xdp_adjust_head(ctx, -(int)size))
+		return NULL;
+	eth = (void *)(long)ctx->data;
+	outer = eth + 1;
+	if (outer + size > (void *)(long)ctx->data_end)
+		return NULL;
+	new_eth(eth, proto);
+	return outer;
+}
+
 static __always_inline int encapsulate_v4(struct xdp_md *ctx, struct packet *p,
 					  const struct lb_real *real)
 {
-	struct ethhdr *eth;
-	struct iphdr *ip;
+	struct iphdr *ip = push_outer(ctx, sizeof(*ip), ETH_P_IP);
 
-	if (bpf_xdp_adjust_head(ctx, -(int)sizeof(*ip)))
+	if (!ip)
 		return XDP_DROP;
-	eth = (void *)(long)ctx->data;
-	ip = (void *)(eth + 1);
-	if ((void *)(ip + 1) > (void *)(long)ctx->data_end)
-		return XDP_DROP;
-	new_eth(eth, ETH_P_IP);
 	__builtin_memset(ip, 0, sizeof(*ip));
 	ip->version = 4;
 	ip->ihl = 5;
@@ -254,16 +264,10 @@ static __always_inline int encapsulate_v4(struct xdp_md *ctx, struct packet *p,
 static __always_inline int encapsulate_v6(struct xdp_md *ctx, struct packet *p,
 					  const struct lb_real *real)
 {
-	struct ethhdr *eth;
-	struct ipv6hdr *ip;
+	struct ipv6hdr *ip = push_outer(ctx, sizeof(*ip), ETH_P_IPV6);
 
-	if (bpf_xdp_adjust_head(ctx, -(int)sizeof(*ip)))
+	if (!ip)
 		return XDP_DROP;
-	eth = (void *)(long)ctx->data;
-	ip = (void *)(eth + 1);
-	if ((void *)(ip + 1) > (void *)(long)ctx->data_end)
-		return XDP_DROP;
-	new_eth(eth, ETH_P_IPV6);
 	__builtin_memset(ip, 0, sizeof(*ip));
 	ip->version = 6;
 	ip->payload_len = bpf_htons(p->length);
