@@ -18,9 +18,9 @@
 #include <bpf/libbpf.h>
 
 #include "bench.h"
+#include "benchs/user_probes.h"
 #include "lib/bpf/traceable.h"
 #include "lib/bpf/uprobe_target.h"
-#include "lib/bpf/usdt.h"
 #include "progs/own_runs.h"
 #include "trigger.skel.h"
 #include "trigger_kfunc.skel.h"
@@ -275,56 +275,12 @@ static int prepare_syscall(struct bench_run *run, struct trig_ctx *ctx, enum hoo
 	return 0;
 }
 
-/* What the kernel may refuse, in words. */
-static const char *insn_name(enum uprobe_target target)
-{
-	switch (target) {
-	case UPROBE_TARGET_NOP10:
-	case UPROBE_TARGET_USDT_NOP10:
-		return "a nop of 10 bytes: requires Linux 7.3, or a late 7.2";
-	default:
-		return NULL;
-	}
-}
-
-/* Where tracers look for the probe has to be where it is called. */
-static int check_usdt(struct bench_run *run, const struct trig_ctx *ctx)
-{
-	const char *name = uprobe_target_usdt(ctx->target);
-	uint64_t offset;
-	int err;
-
-	err = usdt_file_offset(UPROBE_USDT_PROVIDER, name, &offset);
-	if (err)
-		return bench_failed(&run->err, err,
-				    "cannot find USDT probe %s:%s in our executable",
-				    UPROBE_USDT_PROVIDER, name);
-	if (offset + uprobe_target_usdt_skip(ctx->target) != ctx->hook.offset)
-		return bench_failed(&run->err, 0, "USDT probe %s:%s is not where its note says",
-				    UPROBE_USDT_PROVIDER, name);
-	return 0;
-}
-
 static int prepare_call(struct bench_run *run, struct trig_ctx *ctx, const struct trig_driving *way)
 {
-	uintptr_t addr = uprobe_target_addr(ctx->target);
-	int err;
+	int err = user_probe_find(run, ctx->target, &ctx->hook);
 
-	if (!addr)
-		return bench_unavailable(&run->err, "its target function is not written for this "
-						    "architecture: requires x86-64 or arm64");
-	err = uprobe_file_offset(addr, &ctx->hook.offset);
 	if (err)
-		return bench_unavailable(
-			&run->err,
-			"cannot find the code of this program in /proc/self/maps: mount -t "
-			"proc proc /proc");
-	if (uprobe_target_usdt(ctx->target)) {
-		err = check_usdt(run, ctx);
-		if (err)
-			return err;
-	}
-	ctx->hook.insn = insn_name(ctx->target);
+		return err;
 	ctx->hook.anybody = way->anybody;
 	ctx->skel->rodata->own_runs.filter = OWN_RUNS_ALL;
 	if (way->anybody) {
@@ -500,57 +456,6 @@ static void trigger_fell_back(struct bench_trigger *trigger, const struct trig_d
 
 /* ---- what is to be said of it */
 
-static const char *site_name(enum uprobe_site site)
-{
-	return site == UPROBE_SITE_CALL ? "a call" : "a breakpoint";
-}
-
-/* What the kernel makes of another instruction, hit once; NULL: it refuses that. */
-static const char *site_of(const struct trig_ctx *ctx, enum uprobe_target target)
-{
-	struct hook hook = ctx->hook;
-	const char *name = NULL;
-
-	hook.link = NULL;
-	hook.fd = 0;
-	if (uprobe_file_offset(uprobe_target_addr(target), &hook.offset) || hook_attach(&hook))
-		return NULL;
-	uprobe_target_call(target);
-	name = site_name(uprobe_target_site(target));
-	hook_detach(&hook);
-	return name;
-}
-
-/*
- * There are kernels that turn a uprobe on one of these two into a call, which makes it several
- * times as fast; the names of the benchmarks do not tell which.
- */
-static void note_long_nops(struct bench_run *run, const struct trig_ctx *ctx)
-{
-	const bool is_nop5 = ctx->target == UPROBE_TARGET_NOP5;
-	const char *own = site_name(uprobe_target_site(ctx->target));
-	const char *other = site_of(ctx, is_nop5 ? UPROBE_TARGET_NOP10 : UPROBE_TARGET_NOP5);
-
-	bench_note(run, "on this kernel a uprobe on a nop of %s bytes is %s, on one of %s bytes %s",
-		   is_nop5 ? "5" : "10", own, is_nop5 ? "10" : "5", other ?: "refused");
-}
-
-/* Read back from our memory: newer and older tracers take different nops of a pair. */
-static int note_usdt(struct bench_run *run, const struct trig_ctx *ctx)
-{
-	const enum uprobe_site site = uprobe_target_site(ctx->target);
-
-	if (site == UPROBE_SITE_UNTOUCHED)
-		return bench_failed(&run->err, 0, "the USDT probe is not where it was to be");
-	bench_note(run, "USDT probe %s:%s: %s at 0x%llx of the executable is probed, by %s",
-		   UPROBE_USDT_PROVIDER, uprobe_target_usdt(ctx->target),
-		   ctx->target == UPROBE_TARGET_USDT_NOP5  ? "the nop of 5 bytes after the nop" :
-		   ctx->target == UPROBE_TARGET_USDT_NOP10 ? "the nop of 10 bytes after the nop" :
-							     "the nop",
-		   (unsigned long long)ctx->hook.offset, site_name(site));
-	return 0;
-}
-
 static void note_all(struct bench_run *run, const struct trig_ctx *ctx)
 {
 	const char *debug = traceable_debug_option();
@@ -578,11 +483,7 @@ static int add_notes(struct bench_run *run, const struct trig_ctx *ctx,
 	if (!hook_is_uprobe(kind->hook))
 		return 0;
 	note_no_stacks(run);
-	if (uprobe_target_usdt(ctx->target))
-		return note_usdt(run, ctx);
-	if (ctx->target == UPROBE_TARGET_NOP5 || ctx->target == UPROBE_TARGET_NOP10)
-		note_long_nops(run, ctx);
-	return 0;
+	return user_probe_note(run, ctx->target, &ctx->hook);
 }
 
 static int set_up_kind(struct bench_run *run, const struct trig_kind *kind)
