@@ -291,7 +291,7 @@ static int explain_trampoline(const struct hook *hook, int err, char *buf, size_
 		return snprintf(
 			buf, size,
 			"this kernel has no BPF trampolines, which %s programs need: "
-			"requires CONFIG_DYNAMIC_FTRACE and Linux 5.5 (arm64: 6.0) or newer",
+			"requires CONFIG_DYNAMIC_FTRACE and Linux 5.5 (arm64: 6.4) or newer",
 			kind);
 	if (err == ENOENT || err == ESRCH)
 		return snprintf(buf, size, "this kernel has no function %s() to attach to",

@@ -44,7 +44,7 @@ static const struct reason reasons[] = {
 	{ HOOK_FENTRY, LOAD, EPERM, "fentry programs are refused by this kernel: *" },
 	{ HOOK_FEXIT, ATTACH, 524,
 	  "this kernel has no BPF trampolines, which fexit programs need: requires "
-	  "CONFIG_DYNAMIC_FTRACE and Linux 5.5 (arm64: 6.0) or newer" },
+	  "CONFIG_DYNAMIC_FTRACE and Linux 5.5 (arm64: 6.4) or newer" },
 	{ HOOK_FENTRY, LOAD, ESRCH, "this kernel has no function a/b() to attach to" },
 	{ HOOK_FEXIT, ATTACH, EBUSY,
 	  "another tracer or a live patch has taken a/b(): stop that first" },
