@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # From records to charts. Input: an array of {side, record}, side being the name of the file; options
-# in $x (the field that is to be the axis, or "") and $sides (number of files); with more than two
-# files, their names in $labels, what these are in $kind, and each benchmark's family in $families.
+# in $x (the field that is to be the axis, or "") and $sides (number of files); for a chart a family
+# ($by_family), the names of the files in $labels, what these are in $kind, and each benchmark's family in
+# $families.
 # Output: one chart a line,
 #   {name, title, kind: "curves", x, logx, logy, unit, runs, series: [{name, points: [POINT]}]}, or
 #   {name, title, kind: "bars", unit, runs, bars: [{label, values: {SIDE: POINT}}]}
 # with POINT = {x, y, lo, hi, n, ats}: the median of n runs, from the lowest to the highest; of one run
-# its mean and 95 % interval; with more than two files, x is the number of the file and label its name;
+# its mean and 95 % interval; in a chart of a family x is the number of the file and label its name;
 # ats are the records' places in the input.
 
 # Fewer points than this on a line are better shown as bars
@@ -182,4 +183,4 @@ def along_files:
 		}))
 	};
 
-points | varying as $v | [if $sides > 2 then along_files else charts($v) end] | to_entries[] | .value + { index: (.key + 1) }
+points | varying as $v | [if $by_family then along_files else charts($v) end] | to_entries[] | .value + { index: (.key + 1) }

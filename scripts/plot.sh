@@ -14,9 +14,10 @@ Usage: scripts/plot.sh [OPTION...] RECORDS [NEW-RECORDS...]
 Draw what is in a file of records (bench -o), as SVG and PNG: the rate over the
 parameter that was swept, a line for each setting of the others, and bars for
 what was not swept. With two files it is bars, before and after, with the change
-that bench -C estimates. With more files it is a chart for each family of
-benchmarks, with the kernels (or the files, where those are not all different)
-along the axis. Prints the names of the files that it wrote.
+that bench -C estimates. With more files, or two that hold several families of
+benchmarks, it is a chart for each family, with the kernels (or the files, where
+those are not all different) along the axis. Prints the names of the files that it
+wrote.
 
   -o, --output PREFIX  files are PREFIX-1.svg, PREFIX-1.png, ... (default the
                        name of RECORDS without .jsonl)
@@ -82,9 +83,16 @@ elif ! unique_names; then
 		names[i]="$((i + 1))"
 	done
 fi
+kind=file families='{}' by_family=false
+if ((${#files[@]} > 1)) && [[ -z $x ]]; then
+	families=$("$BENCH" --show-tables | jq -c '[.families[] | .title as $t | .benchmarks[]
+		| { key: .name, value: $t }] | from_entries')
+	by_family=$(jq -n --argjson families "$families" --argjson files "${#files[@]}" \
+		'$files > 2 or ([inputs.bench | $families[.] // .] | unique | length > 1)' "${files[@]}" \
+		2>/dev/null) || by_family=false # what is wrong with a file is said below
+fi
 # Of many, the kernel's name says more, where a file is of one and each is of another
-kind=file families='{}'
-if ((${#files[@]} > 2)); then
+if $by_family; then
 	releases=()
 	for file in "${files[@]}"; do
 		releases+=("$(jq -r '.env.kernel_release // empty' "$file" 2>/dev/null | sort -u)")
@@ -92,8 +100,6 @@ if ((${#files[@]} > 2)); then
 	if [[ ${releases[*]} != *$'\n'* && -z $(printf '%s\n' "${releases[@]}" | sort | uniq -d) ]]; then
 		kind=kernel names=("${releases[@]}")
 	fi
-	families=$("$BENCH" --show-tables | jq -c '[.families[] | .title as $t | .benchmarks[]
-		| { key: .name, value: $t }] | from_entries')
 fi
 
 for i in "${!files[@]}"; do
@@ -101,7 +107,7 @@ for i in "${!files[@]}"; do
 		die "${files[i]}: not a file of records: $(head -n1 "$scratch_dir/err")"
 done >"$scratch_dir/records"
 sides=$(printf '%s\n' "${names[@]}" | jq -R . | jq -cs .)
-jq -s -c --arg x "$x" --argjson sides "${#files[@]}" --argjson labels "$sides" --arg kind "$kind" \
+jq -s -c --arg x "$x" --argjson sides "${#files[@]}" --argjson by_family "$by_family" --argjson labels "$sides" --arg kind "$kind" \
 	--argjson families "$families" -f "$top/scripts/plot.jq" \
 	"$scratch_dir/records" >"$scratch_dir/charts" 2>"$scratch_dir/err" ||
 	die "${files[*]}: not records of bench: $(head -n1 "$scratch_dir/err")"

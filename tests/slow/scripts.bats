@@ -14,7 +14,7 @@ setup_file() {
 # Writes its arguments to $CALLS. Answers by the first line of $ANSWERS whose pattern (up to a '=')
 # the arguments match: a rate, 'exit N TEXT', or 'sleep N'. $DRIFT thousandths are added to the rate
 # each call.
-if [[ $1 == -C ]]; then
+if [[ $1 == -C || $1 == --show-tables ]]; then
 	exec "$REAL" "$@"
 fi
 trap 'echo stopped >>"$CALLS"; exit 143' TERM INT
@@ -803,6 +803,19 @@ sweep_records() {
 	[[ $output == *'+100 % '* ]]
 	run -0 "$SCRIPTS/plot.sh" -o ba before.jsonl after.jsonl
 	[ "$output" = $'ba-1.svg\nba-1.png' ]
+}
+
+@test "plot: two files of several families are a chart for each, with the kernels along the axis" {
+	local name
+	answer '=10'
+	for name in bpf-loop count-local count-global; do
+		RELEASE=6.1.0 "$BENCH" -o old.jsonl "$name" >/dev/null
+		RELEASE=6.2.0 "$BENCH" -o new.jsonl "$name" >/dev/null
+	done
+	run -0 --separate-stderr "$SCRIPTS/plot.sh" --text old.jsonl new.jsonl
+	echo "$output"
+	[ "$(grep -c '/s\]$' <<<"$output")" -eq 2 ]
+	[ "$(grep -cE '^ *6\.[12]\.0 ' <<<"$output")" -eq 6 ]
 }
 
 @test "plot: a title where nothing is common, and no half producers" {
