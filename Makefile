@@ -272,9 +272,10 @@ check-asan:
 	$(Q)$(MAKE) O=$(O)/asan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
 		SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' SANITIZED=1 \
 		TESTS='$(SANITIZER_TESTS)' check
-# lib/memcg.c clones children, after which TSan would refuse to start threads.
+# lib/memcg.c clones children, after which TSan would refuse to start threads. And it sleeps a second
+# at each exit.
 check-tsan:
-	$(Q)TSAN_OPTIONS=die_after_fork=0 $(MAKE) O=$(O)/tsan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
+	$(Q)TSAN_OPTIONS='die_after_fork=0 atexit_sleep_ms=0' $(MAKE) O=$(O)/tsan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
 		SANITIZE='-fsanitize=thread -Wno-tsan' SANITIZED=1 \
 		TESTS='$(SANITIZER_TESTS)' check
 
