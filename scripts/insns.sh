@@ -221,6 +221,7 @@ for line; do
 	echo "run $n"
 	echo "insns: $line" >&2
 	: >/tmp/out
+	: >/tmp/symbols
 	sleep 1
 	bench $quiet $measure $line -o /tmp/record 2>/tmp/err >/tmp/out &
 	pid=$!

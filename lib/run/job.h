@@ -21,8 +21,8 @@ struct bench_result {
 	size_t nr_samples;
 	size_t nr_warmup; /* the first ones, which do not count */
 	int signal; /* that cut it short; 0: none did */
-	uint64_t paused_ns; /* that the process did not run, which no sample holds */
-	unsigned int stops; /* how often it was stopped and continued */
+	uint64_t paused_ns; /* the process did not run, after the warm-up: no sample holds that */
+	unsigned int stops; /* how often it was stopped and continued in that time */
 	bool precise; /* it ended early, for the mean is known as well as asked */
 	double ci_pct; /* half the mean's 95 % interval, in percent of it; NAN: not known */
 	struct bench_trigger trigger;

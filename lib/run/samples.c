@@ -290,16 +290,17 @@ static int take_sample(struct run_state *state, struct sampler *sampler)
 	uint64_t now = now_ns(), cpu = process_cpu_ns();
 	struct values after = {};
 	struct sample s = {};
-	bool paused;
+	bool paused, warmup = sampler->prev_ns < sampler->warmup_end_ns;
+	bool begins = warmup && now >= sampler->warmup_end_ns;
 	int err;
 
 	run->bench->measure(run, &after);
-	if (sampler->prev_ns < sampler->warmup_end_ns && now >= sampler->warmup_end_ns)
+	if (begins)
 		measured_time_begins(state);
 	s.t_ns = sampler->prev_ns - sampler->start_ns;
 	s.dt_ns = now - sampler->prev_ns;
 	s.raw = values_minus(run->bench->report, &after, &sampler->before);
-	err = take_batches(state, &s, sampler->prev_ns >= sampler->warmup_end_ns);
+	err = take_batches(state, &s, !warmup);
 	if (err)
 		return err;
 	paused = was_stopped(state, sampler) ||
@@ -315,7 +316,7 @@ static int take_sample(struct run_state *state, struct sampler *sampler)
 		}
 		if (state->nr_batches > MAX_BATCHES)
 			thin_batches(state);
-		if (sampler->prev_ns < sampler->warmup_end_ns)
+		if (warmup)
 			res->nr_warmup++;
 		else
 			sampler->measured_ns += s.dt_ns;
@@ -324,6 +325,11 @@ static int take_sample(struct run_state *state, struct sampler *sampler)
 			return err;
 		sampler->busy_ns += cpu - sampler->cpu_ns;
 		sampler->total_ns += s.dt_ns;
+	}
+	/* Pauses of the warm-up say nothing about what is measured. */
+	if (begins) {
+		res->paused_ns = 0;
+		res->stops = 0;
 	}
 	sampler->before = after;
 	sampler->prev_ns = now;

@@ -164,6 +164,23 @@ another() {
 	recorded '.status == "paused" and .noise.paused_s > 0.3 and ([.samples[].dt_ns] | add > 1.5e9)'
 }
 
+# The longer one ends in the time to be measured, which begins after it
+@test "a process that was stopped in the warm-up" {
+	for pause in 0.3 2.5; do
+		rm -f r
+		start -w2 -d1 --interval 100 -o r count-local
+		await ' started\.$'
+		kill -STOP "$pid"
+		sleep "$pause"
+		kill -CONT "$pid"
+		finish
+		exits 0
+		run ! grep 'did not run' "$ERR"
+		recorded '.status == "ok" and .noise.paused_s == 0 and
+			([.samples[].dt_ns] | add > 0.9e9 and max < 1.5e9)'
+	done
+}
+
 @test "a process that is stopped again and again, as by cpulimit" {
 	start -q -w0 -d1 --interval 100 -o r count-local
 	while kill -STOP "$pid" 2>/dev/null; do
