@@ -361,7 +361,7 @@ vmtest-arm64:
 check-insns: vm-deps
 	$(Q)$(MAKE) STATIC=1 all $(O)/static/tests/jited
 	$(Q)VM_BENCH='$(abspath $(VM_BENCH))' VM_JITED='$(abspath $(O))/static/tests/jited' \
-		BENCH=$(VM_BENCH) TEST_TIMEOUT=1800 tests/run --verbose tests/vm/insns.bats
+		BENCH=$(VM_BENCH) TEST_TIMEOUT=1800 FILE_TIMEOUT=5400 tests/run --verbose tests/vm/insns.bats
 
 # docs/costs.md: [arm64:]KERNEL[,ARGUMENTS] of each column, KERNEL as vmtest.sh --kernel takes it, such as
 # the vmlinuz of another release. One that is not there is left out.

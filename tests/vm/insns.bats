@@ -95,6 +95,38 @@ near() {
 	done
 }
 
+# rows FILE: of a table, "COMMAND LINE|FIGURE", without those marked as not exact
+rows() {
+	awk 'NR > 1 && $(NF - 1) !~ /^[~*]/ { figure = $(NF - 1); sub(/ +[^ ]+ +[^ ]+$/, ""); print $0 "|" figure }' "$1"
+}
+
+@test "the whole table: two boots agree within 0.1 % in every row that is called exact" {
+	for n in 1 2; do
+		"$top/scripts/insns.sh" --bench "${VM_BENCH:-$top/bench-static}" >"all.$n" 2>"all.$n.err" ||
+			{ cat "all.$n.err" && return 1; }
+	done
+	awk -F'|' '
+		NR == FNR { first[$1] = $2; next }
+		$1 in first {
+			n++
+			apart = 100 * ($2 / first[$1] - 1)
+			if (apart < 0)
+				apart = -apart
+			same += apart == 0
+			if (apart > 0.1) {
+				print $1 ": " first[$1] " and " $2
+				bad++
+			}
+			if (apart > most)
+				most = apart
+		}
+		END {
+			print n " rows compared, " same " of them equal in each digit; apart by " most " % at most"
+			exit bad || n <= 40
+		}' <(rows all.1) <(rows all.2) >compared || { cat compared && return 1; }
+	sed 's/^/# /' compared >&3
+}
+
 @test "every figure is called exact" {
 	run ! grep '~' first second
 }
