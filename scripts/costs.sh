@@ -129,7 +129,8 @@ table() {
 	printf ' ---: |%.0s' "${names[@]}" native
 	echo
 	# shellcheck disable=SC2016 # jq's variables
-	jq -nr -L "$top/scripts" 'include "insns"; costs' "${files[@]}" "$native"
+	jq -nr -L "$top/scripts" --arg native "$native" 'include "insns"; costs($native)' \
+		"${files[@]}" "$native"
 	echo
 	echo 'The kernels, as the records name them:'
 	echo

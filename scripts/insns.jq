@@ -193,16 +193,17 @@ def command_line:
 	| [(.params | to_entries[] | select($defaults[.key] != .value)
 		| if .value == true then "--\(.key)" else "--\(.key) \(.value)" end), .bench] | join(" ");
 
-# Rows of the table, from the files of records of each kernel and then of this machine. Figures have four
-# digits; of this machine it is of several runs the fastest, which others disturbed least.
-def costs:
+# Rows of the table, from the files of records of each kernel and of this machine ($native), which may have
+# none. Figures have four digits; of this machine it is of several runs the fastest, which others disturbed
+# least.
+def costs($native):
 	reduce (inputs | [input_filename, .]) as [$file, $record] ({files: [], lines: []};
 		($record | command_line) as $line
 		| (if .files[-1] != $file then .files += [$file] else . end)
 		| (if .lines | index($line) then . else .lines += [$line] end)
 		| .records[$file][$line] += [$record])
-	| .records as $records | .files as $files | .lines[] as $line
-	| [$files[:-1][] as $file | $records[$file][$line] // [] | figure] | select(any)
+	| .records as $records | (.files - [$native]) as $files | .lines[] as $line
+	| [$files[] as $file | $records[$file][$line] // [] | figure] | select(any)
 	| map(if . then (if .within > 0.1 then "~" else "" end) + (.insns | digits(4)) else "-" end)
-		+ [$records[$files[-1]][$line] // [] | map(per_operation // empty) | min | if . then digits(3) else "-" end]
+		+ [$records[$native][$line] // [] | map(per_operation // empty) | min | if . then digits(3) else "-" end]
 	| "| `\($line)` | \(join(" | ")) |";

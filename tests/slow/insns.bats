@@ -434,6 +434,32 @@ END
 	[ ! -e qemu.args ]
 }
 
+@test "costs.sh: a column a kernel, one for this machine, whether it can be measured or not" {
+	echo b >records/lines
+	record 0 M/s 10
+	cp -r records records.other
+	rm records.other/0.jsonl
+	dir=records.other
+	record 0 M/s 20
+	printf '#!/bin/sh\nexit 1\n' >native
+	chmod +x native
+	costs() {
+		BENCH=$PWD/native run --separate-stderr "${INSNS%/*}/costs.sh" -o costs --bench "$STATIC" \
+			"$PWD/bzImage" "$PWD/other,mitigations=off"
+		printf '%s\n' "$output" "$stderr"
+		[ "$status" -eq 0 ]
+		[ "${lines[0]}" = '| benchmark | 6.99 | 6.99, mitigations=off | here, ns |' ]
+	}
+	costs
+	[ "${lines[2]}" = '| `b` | 100.0 | 50.00 | - |' ]
+	# What was measured is kept
+	rm bzImage qemu
+	dir=costs
+	record native M/s 100
+	costs
+	[ "${lines[2]}" = '| `b` | 100.0 | 50.00 | 10.0 |' ]
+}
+
 @test "bad arguments: 64, and no qemu" {
 	insns -k nowhere trig-tp
 	[ "$status" -eq 64 ]
