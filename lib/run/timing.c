@@ -76,8 +76,11 @@ struct timing *timing_new(struct bench_run *run, timing_batch_fn batch, const ch
 	timing->batch = batch;
 	timing->turn = turn;
 	timing->max_turns = max_turns;
-	/* What surrounds a batch is 1 to 3 % of it, which profiles of instructions would show. */
-	timing->batch_ns = batch_ns * (strcmp(bench_clock(), "instructions") ? 1 : 10);
+	/*
+	 * What surrounds a batch is 1 to 3 % of it, which profiles of instructions would show; so
+	 * would a part of a long one, at either end of the measured time.
+	 */
+	timing->batch_ns = batch_ns * (strcmp(bench_clock(), "instructions") ? 1 : 5);
 	for (i = 0; i < nr; i++) {
 		struct batch_producer *p = &timing->producers[i];
 

@@ -9,9 +9,9 @@ bats_require_minimum_version 1.5.0
 
 top=$(realpath "$BATS_TEST_DIRNAME/../..")
 
-# Straight lines, loops, system calls, a lock, a breakpoint
+# Straight lines, loops, system calls, a lock, a breakpoint, batches with what surrounds them
 lines=(count-local bpf-loop trig-kernel-count '--rb-b2b rb-custom' trig-fentry trig-uprobe-nop
-	bloom-lookup)
+	bloom-lookup bpf-nop xdp-lb)
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return 1
@@ -140,7 +140,7 @@ rows() {
 				print cost[i], sum[i]
 				bad += (sum[i] / cost[i] - 1) ^ 2 > 0.01 ^ 2
 			}
-			exit bad || line < 7
+			exit bad || line < 9
 		}' first
 }
 
