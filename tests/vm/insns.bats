@@ -88,10 +88,11 @@ near() {
 	awk "BEGIN { d = $1 - $2; exit !(d * d <= ($3) * ($3)) }"
 }
 
-@test "two boots, one of them with the profile, agree within 0.1 %" {
+# Its samples are twice as long, and taking one costs up to 10^5 instructions
+@test "two boots, one of them with the profile, agree within 0.2 %" {
 	paste first second >&2
 	for line in "${lines[@]}"; do
-		near "$(cost first "$line")" "$(cost second "$line")" "0.001 * $(cost second "$line")"
+		near "$(cost first "$line")" "$(cost second "$line")" "0.002 * $(cost second "$line")"
 	done
 }
 
