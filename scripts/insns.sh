@@ -41,9 +41,9 @@ half's median from the second's, and (with -r) the difference between runs.
 turns on the one CPU. Figures include timer ticks, 0.1 to 0.4 %.
 
 Exit status: 0 done; 1 a kernel does not boot, a command line failed, or a figure
-changed (--fail-on-change); 4 a benchmark is not available in that kernel; 64
-usage; 130 or 143 interrupted. With --against, 125 for whatever keeps a figure from
-being known, as `git bisect run` expects.
+changed (--fail-on-change); 4 a benchmark is not available in that kernel;
+64 usage; 130 or 143 interrupted. With --against, 125 for whatever keeps a figure
+from being known, as `git bisect run` expects.
 END
 }
 
