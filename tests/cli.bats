@@ -353,6 +353,7 @@ is_placed() {
 }
 
 @test "--counters: per operation on standard error and in the record, or 4 where there are none" {
+	cd "$BATS_TEST_TMPDIR"
 	run --separate-stderr "$BENCH" -q -w0 -d1 --counters=instructions,ref-cycles -o record count-local
 	echo "$status, $stderr"
 	if [ "$status" -eq 4 ]; then
