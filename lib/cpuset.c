@@ -147,24 +147,40 @@ int cpuset_allowed(struct cpuset *set)
 	return err;
 }
 
+/*
+ * Lets the calling thread run on @mask, of @size bytes, for a moment: @got, unless NULL, is what
+ * the kernel makes of it. Returns 0 or -errno.
+ */
+static int try_mask(const cpu_set_t *mask, size_t size, struct cpuset *got)
+{
+	cpu_set_t *before = CPU_ALLOC(CPUSET_MAX + 1);
+	int err = before ? 0 : -ENOMEM;
+
+	if (!err && sched_getaffinity(0, size, before))
+		err = -errno;
+	if (!err) {
+		err = sched_setaffinity(0, size, mask) ? -errno : 0;
+		if (!err && got)
+			err = cpuset_allowed(got);
+		sched_setaffinity(0, size, before);
+	}
+	CPU_FREE(before);
+	return err;
+}
+
 /* The CPUs that the kernel lets the calling thread run on, if it only asks. */
 static int reachable(struct cpuset *set)
 {
 	const size_t size = CPU_ALLOC_SIZE(CPUSET_MAX + 1);
-	cpu_set_t *before = CPU_ALLOC(CPUSET_MAX + 1), *all = CPU_ALLOC(CPUSET_MAX + 1);
-	bool widened = false;
-	int err;
+	cpu_set_t *all = CPU_ALLOC(CPUSET_MAX + 1);
+	int err = -ENOMEM;
 
-	if (before && all && !sched_getaffinity(0, size, before)) {
+	if (all) {
 		memset(all, 0xff, size);
-		widened = !sched_setaffinity(0, size, all);
+		err = try_mask(all, size, set);
 	}
-	err = cpuset_allowed(set);
-	if (widened)
-		sched_setaffinity(0, size, before);
-	CPU_FREE(before);
 	CPU_FREE(all);
-	return err;
+	return err ? cpuset_allowed(set) : 0;
 }
 
 int cpuset_online_at(const char *root, struct cpuset *set)
@@ -208,19 +224,15 @@ int cpuset_nr_possible(void)
 
 int cpuset_try(int cpu)
 {
-	size_t size = CPU_ALLOC_SIZE(CPUSET_MAX + 1);
-	cpu_set_t *before = CPU_ALLOC(CPUSET_MAX + 1), *one = CPU_ALLOC(CPUSET_MAX + 1);
-	int err = before && one ? 0 : -ENOMEM;
+	const size_t size = CPU_ALLOC_SIZE(CPUSET_MAX + 1);
+	cpu_set_t *one = CPU_ALLOC(CPUSET_MAX + 1);
+	int err = -ENOMEM;
 
-	if (!err && sched_getaffinity(0, size, before))
-		err = -errno;
-	if (!err) {
+	if (one) {
 		CPU_ZERO_S(size, one);
 		CPU_SET_S(cpu, size, one);
-		err = sched_setaffinity(0, size, one) ? -errno : 0;
-		sched_setaffinity(0, size, before);
+		err = try_mask(one, size, NULL);
 	}
-	CPU_FREE(before);
 	CPU_FREE(one);
 	return err;
 }

@@ -207,10 +207,9 @@ static bool jit_is_hardened(void)
 
 void view_warn_of_machine(bool uses_bpf)
 {
-	bool instructions = !strcmp(bench_clock(), "instructions");
 	struct machine_fact governor;
 
-	if (instructions)
+	if (bench_counts_instructions())
 		note("the clock counts instructions: 1 ns is one instruction");
 	if (uses_bpf && bench_jit_is_off())
 		warning("the BPF JIT is off: programs are interpreted; sysctl net.core.bpf_jit_enable=1");
@@ -318,10 +317,13 @@ static bool is_traced(const struct bench_result *res)
 static void report_counters(const struct report *report, const struct bench_result *res)
 {
 	const char *name = "", *sep = "";
-	double operations = bench_operations(report, res, &name);
 	char text[512] = "", scaled[256] = "";
+	double operations;
 	size_t i;
 
+	if (!res->hw.asked)
+		return;
+	operations = bench_operations(report, res, &name);
 	for (i = 0; i < HWCOUNT_MAX; i++) {
 		char figure[32] = "-";
 
@@ -337,8 +339,7 @@ static void report_counters(const struct report *report, const struct bench_resu
 				 "%s%s %.0f %%", scaled[0] ? ", " : "", hwcount_names[i],
 				 res->hw.running_pct[i]);
 	}
-	if (text[0])
-		note("per operation (%s): %s", name, text);
+	note("per operation (%s): %s", name, text);
 	if (scaled[0])
 		note("the hardware has fewer counters: they took turns, and are scaled (%s of the time)",
 		     scaled);

@@ -56,10 +56,10 @@ int bench_run_cpu(const struct bench_config *cfg, const struct cpuset *allowed,
 		  enum bench_role role, int idx);
 
 /*
- * "time", or "instructions": in a guest whose clock advances by 1 ns per instruction. It cannot see
- * that, so scripts/vmtest.sh tells it by the environment variable BENCH_CLOCK.
+ * In a guest whose clock advances by 1 ns per instruction. It cannot see that, so scripts/vmtest.sh
+ * tells it by the environment variable BENCH_CLOCK.
  */
-const char *bench_clock(void);
+bool bench_counts_instructions(void);
 
 /*
  * Operations in the measured time: the first rate in the table, whose name is written to *@name.

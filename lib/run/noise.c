@@ -250,6 +250,16 @@ long long noise_wakeups(pid_t tid)
 	return read_thread_count("", tid, "status", "voluntary_ctxt_switches", &count) ? -1 : count;
 }
 
+static int policy_of(pid_t tid)
+{
+	return sched_getscheduler(tid) & ~SCHED_RESET_ON_FORK;
+}
+
+static bool is_real_time(int policy)
+{
+	return policy == SCHED_FIFO || policy == SCHED_RR;
+}
+
 bool noise_sched(pid_t tid, char *buf, size_t size)
 {
 	static const char *const names[] = {
@@ -261,12 +271,12 @@ bool noise_sched(pid_t tid, char *buf, size_t size)
 		[6] = "SCHED_DEADLINE",
 		[7] = "SCHED_EXT",
 	};
-	int policy = sched_getscheduler(tid) & ~SCHED_RESET_ON_FORK, nice;
+	int policy = policy_of(tid), nice;
 	struct sched_param param = {};
 	const char *name;
 
 	name = policy >= 0 && policy < (int)ARRAY_SIZE(names) ? names[policy] : NULL;
-	if (policy == SCHED_FIFO || policy == SCHED_RR) {
+	if (is_real_time(policy)) {
 		sched_getparam(tid, &param);
 		snprintf(buf, size, "%s %d", name, param.sched_priority);
 		return true;
@@ -281,14 +291,13 @@ bool noise_sched(pid_t tid, char *buf, size_t size)
 
 double noise_rt_limit_pct(pid_t tid)
 {
-	int policy = sched_getscheduler(tid) & ~SCHED_RESET_ON_FORK;
 	long long period, runtime;
 
 	/*
 	 * Not looked up for others: Linux 7.2 rebuilds the scheduling domains whenever runtime is
 	 * read, and so waits for a CPU that goes offline, which may wait for our producer to stop.
 	 */
-	if (policy != SCHED_FIFO && policy != SCHED_RR)
+	if (!is_real_time(policy_of(tid)))
 		return 100;
 	period = sysctl_read("kernel/sched_rt_period_us", 1000000);
 	runtime = sysctl_read("kernel/sched_rt_runtime_us", -1);

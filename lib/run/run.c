@@ -340,11 +340,11 @@ int bench_run(const struct bench_job *job, const struct bench_watch *watch,
 	return ret;
 }
 
-const char *bench_clock(void)
+bool bench_counts_instructions(void)
 {
 	const char *clock = getenv("BENCH_CLOCK");
 
-	return clock && !strcmp(clock, "instructions") ? "instructions" : "time";
+	return clock && !strcmp(clock, "instructions");
 }
 
 double bench_operations(const struct report *report, const struct bench_result *res,

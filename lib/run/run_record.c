@@ -139,7 +139,9 @@ static json_t *make_env(const struct bench_result *res)
 		json_object_set_new(o, res->facts.v[i].name,
 				    json_string(res->facts.v[i].text) ?: json_string("?"));
 	if (o) {
-		json_object_set_new(o, "clock", json_string(bench_clock()));
+		json_object_set_new(o, "clock",
+				    json_string(bench_counts_instructions() ? "instructions" :
+									      "time"));
 		json_object_set_new(o, "bpf_stats",
 				    json_string(res->stats_by_others ? "on" : "off"));
 		json_object_set_new(o, "sched", json_string(*res->sched ? res->sched : "unknown"));
@@ -178,14 +180,14 @@ static json_t *make_noise(const struct bench_result *res)
 static json_t *make_counters(const struct report *report, const struct bench_result *res)
 {
 	const char *name;
-	double operations = bench_operations(report, res, &name);
-	json_t *o = json_object();
+	double operations;
+	json_t *o;
 	size_t i;
 
-	if (!res->hw.asked) {
-		json_decref(o);
+	if (!res->hw.asked)
 		return json_null();
-	}
+	operations = bench_operations(report, res, &name);
+	o = json_object();
 	for (i = 0; i < HWCOUNT_MAX; i++)
 		if (res->hw.asked & 1U << i)
 			json_object_set_new(

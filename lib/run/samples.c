@@ -171,11 +171,6 @@ static double ci_pct(const struct run_state *state)
 	return pct;
 }
 
-static bool counts_instructions(void)
-{
-	return !strcmp(bench_clock(), "instructions");
-}
-
 static bool precise_enough(const struct run_state *state)
 {
 	const double pct = state->run.cfg->precision_pct;
@@ -183,7 +178,7 @@ static bool precise_enough(const struct run_state *state)
 	bool precise;
 
 	/* Instructions are not left to chance, which fewer samples would favor. */
-	if (counts_instructions())
+	if (bench_counts_instructions())
 		return ci_pct(state) <= pct;
 	if (observe_first(state, &obs))
 		return false;
@@ -353,7 +348,7 @@ static bool has_measured_enough(struct run_state *state, const struct sampler *s
 {
 	const struct bench_config *cfg = state->run.cfg;
 	/* What disturbs a machine lasts: less than a second says little; of instructions, much. */
-	const uint64_t least_ns = counts_instructions() ? NS_PER_S / 10 : NS_PER_S;
+	const uint64_t least_ns = bench_counts_instructions() ? NS_PER_S / 10 : NS_PER_S;
 
 	if (cfg->precision_pct > 0 && sampler->measured_ns >= least_ns && precise_enough(state)) {
 		state->res->precise = true;

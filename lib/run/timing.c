@@ -80,7 +80,7 @@ struct timing *timing_new(struct bench_run *run, timing_batch_fn batch, const ch
 	 * What surrounds a batch is 1 to 3 % of it, which profiles of instructions would show; so
 	 * would a part of a long one, at either end of the measured time.
 	 */
-	timing->batch_ns = batch_ns * (strcmp(bench_clock(), "instructions") ? 1 : 5);
+	timing->batch_ns = batch_ns * (bench_counts_instructions() ? 5 : 1);
 	for (i = 0; i < nr; i++) {
 		struct batch_producer *p = &timing->producers[i];
 
