@@ -116,16 +116,21 @@ another() {
 # ftrace, perf and programs that have no link: the bare system call tells
 @test "others that trace the system call" {
 	mkdir tracing
-	# shellcheck disable=SC2016 # for the inner shell
-	bench_by unshare -m sh -c '
-		mount -t tracefs none tracing && cd tracing/events/syscalls/sys_enter_getpgid || exit 99
-		echo 1 >enable
-		"$@"
-		status=$?
-		echo 0 >enable
-		exit $status' sh -- -q -w0 -d1 -o "$PWD/r" --attach rawtp rb-custom
-	((status != 99)) || skip 'no such tracepoint'
-	exits 0
+	# Not beside the program of another test, which is what would be reported
+	for _ in {1..10}; do
+		rm -f r
+		# shellcheck disable=SC2016 # for the inner shell
+		bench_by unshare -m sh -c '
+			mount -t tracefs none tracing && cd tracing/events/syscalls/sys_enter_getpgid || exit 99
+			echo 1 >enable
+			"$@"
+			status=$?
+			echo 0 >enable
+			exit $status' sh -- -q -w0 -d1 -o "$PWD/r" --attach rawtp rb-custom
+		((status != 99)) || skip 'no such tracepoint'
+		exits 0
+		! recorded '.noise.beside == 0' || break
+	done
 	error_line 'bench: warning: * getpgid(2)*'
 	recorded '.noise.speed_before | .trigger_ns > 1.5 * .syscall_ns'
 }
