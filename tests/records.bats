@@ -21,7 +21,10 @@ valid() {
 	for part in part.*; do
 		args+=(-i "$part")
 	done
-	jsonschema "${args[@]}" "$SCHEMA"
+	jsonschema "${args[@]}" "$SCHEMA" &&
+		jq -e --slurpfile schema "$SCHEMA" '
+			def undescribed($place): keys - ($place.properties | keys);
+			undescribed($schema[0]) + (.noise | undescribed($schema[0].properties.noise)) == []' "$1"
 }
 
 @test "options, CPUs, counts and the way to attach are recorded" {

@@ -19,6 +19,7 @@
 
 #define STEAL_WARN_PCT	   1.0
 #define THROTTLED_WARN_PCT 1.0
+#define WAITED_WARN_PCT	   2.0
 #define TRACED_RATIO	   1.5
 
 /* ---- while it runs */
@@ -345,6 +346,17 @@ static void report_counters(const struct report *report, const struct bench_resu
 		     scaled);
 }
 
+/* Quotas, and threads that share CPUs by what was asked for, have warnings of their own. */
+static void warn_of_waiting(const struct bench_config *cfg, const struct noise *noise)
+{
+	double pct = noise->waited_pct - fmax(0, noise->throttled_pct);
+	int cpus = usable_cpus(cfg);
+
+	if (pct > WAITED_WARN_PCT && cpus && cfg->producers + cfg->consumers <= cpus)
+		warning("the threads waited for a CPU for %.1f %% of the time: something else ran there%s",
+			pct, cfg->affinity ? "" : " (-a keeps them from each other)");
+}
+
 static void warn_of_disturbances(const struct bench_config *cfg, const struct bench_result *res)
 {
 	if (res->have_noise && res->noise.steal_pct > STEAL_WARN_PCT)
@@ -353,6 +365,8 @@ static void warn_of_disturbances(const struct bench_config *cfg, const struct be
 	if (res->have_noise && res->noise.throttled_pct > THROTTLED_WARN_PCT)
 		warning("a CPU quota (cgroup) stopped the threads for %.1f %% of the time",
 			res->noise.throttled_pct);
+	if (res->have_noise)
+		warn_of_waiting(cfg, &res->noise);
 	if (res->sched_unusual)
 		warning("the threads run as %s, not as usual: run it without nice(1) and chrt(1)",
 			res->sched);

@@ -18,6 +18,7 @@ static const struct disturbance {
 } disturbances[] = {
 	{ NULL, "steal_pct", "steal time", "%", 1, 2 },
 	{ NULL, "throttled_pct", "stopped by a CPU quota", "%", 1, 2 },
+	{ NULL, "waited_pct", "waiting for a CPU", "%", 2, 2 },
 	{ NULL, "invol_switches", "involuntary context switches per run", "", 100, 5 },
 	{ NULL, "beside", "BPF programs of others on the same hook", "", 0, 1 },
 	{ "speed_before", "loop_ns", "a loop in user space", "ns per turn", 0, 1.2 },

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +92,19 @@ static int read_thread_count(const char *root, pid_t tid, const char *file, cons
 	return ret;
 }
 
+/* 'schedstat' is 'ns on a CPU, ns waiting for one, times that it ran', with CONFIG_SCHED_INFO. */
+static long long read_waited_ns(const char *root, pid_t tid)
+{
+	long long on_cpu, waited;
+	char line[128], *text = line;
+
+	if (sysfile_line(root, line, sizeof(line), "/proc/self/task/%d/schedstat", (int)tid) ||
+	    sysfile_next(&text, 0, LLONG_MAX, &on_cpu) ||
+	    sysfile_next(&text, 0, LLONG_MAX, &waited))
+		return -1;
+	return waited;
+}
+
 static void read_thread(const char *root, pid_t tid, struct noise_thread *thread)
 {
 	int err;
@@ -98,6 +112,7 @@ static void read_thread(const char *root, pid_t tid, struct noise_thread *thread
 	thread->tid = tid;
 	thread->invol_switches = -1;
 	thread->migrations = -1;
+	thread->waited_ns = read_waited_ns(root, tid);
 
 	/* Named after its place in the kernel's structures, which has changed before. */
 	err = read_thread_count(root, tid, "sched", "se.nr_migrations", &thread->migrations);
@@ -106,7 +121,7 @@ static void read_thread(const char *root, pid_t tid, struct noise_thread *thread
 	if (err)
 		thread->migrations = -1;
 	/*
-	 * After 'sched', which not every kernel has: with this one read, the thread was alive, and
+	 * After the two that not every kernel has: with this one read, the thread was alive, and
 	 * what was missing before is missing for good.
 	 */
 	err = read_thread_count(root, tid, "status", "nonvoluntary_ctxt_switches",
@@ -197,7 +212,8 @@ static double throttled_pct(const struct noise_reading *start, const struct nois
 void noise_diff(const struct noise_reading *start, const struct noise_reading *end,
 		struct noise *noise)
 {
-	bool know_migrations = true;
+	double time_ns = (double)(end->ns - start->ns), waited_ns = 0;
+	bool know_migrations = true, know_waited = time_ns > 0;
 	size_t i;
 
 	memset(noise, 0, sizeof(*noise));
@@ -218,13 +234,22 @@ void noise_diff(const struct noise_reading *start, const struct noise_reading *e
 			know_migrations = false;
 		else
 			noise->migrations += b->migrations - a->migrations;
+		if (a->waited_ns < 0 || b->waited_ns < a->waited_ns)
+			know_waited = false;
+		else
+			waited_ns += b->waited_ns - a->waited_ns;
 	}
 	if (start->nr_threads && noise->threads_lost == start->nr_threads) {
 		noise->invol_switches = -1;
-		know_migrations = false;
+		know_migrations = know_waited = false;
 	}
 	if (!know_migrations)
 		noise->migrations = -1;
+	if (!know_waited)
+		noise->waited_pct = -1;
+	else if (start->nr_threads > noise->threads_lost)
+		noise->waited_pct = fmin(100, 100 * waited_ns / time_ns /
+						      (start->nr_threads - noise->threads_lost));
 }
 
 bool noise_thread_is_pinned(pid_t tid, int cpu)

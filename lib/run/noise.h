@@ -18,6 +18,7 @@ struct noise_thread {
 	pid_t tid;
 	long long invol_switches; /* -1: the thread had ended */
 	long long migrations; /* from CPU to CPU; -1: this kernel does not count them */
+	long long waited_ns; /* able to run, but without a CPU; -1: the same */
 };
 
 struct noise_reading {
@@ -34,6 +35,8 @@ struct noise {
 	long long invol_switches; /* of all threads together; -1 unknown */
 	long long migrations; /* the same; -1 unknown */
 	double throttled_pct; /* of the threads' time, taken by a CPU quota; -1 unknown */
+	/* Of the threads' time, able to run but without a CPU, quotas included; -1 unknown */
+	double waited_pct;
 	size_t threads_lost; /* threads that ended early: the two sums lack them */
 };
 
@@ -54,9 +57,9 @@ void noise_reading_free(struct noise_reading *reading);
 
 /*
  * What happened between two readings. Threads are those of start, matched to end by TID; threads
- * that only end has are left out. A sum is -1 where no thread, or (migrations) not every thread,
- * could be counted; both are 0 where start has no threads. Steal is unknown where a reading lacks
- * it, or is all zero (never taken), or where no tick passed in between.
+ * that only end has are left out. A sum is -1 where no thread, or (migrations, waited_pct) where
+ * not every thread, could be counted; all are 0 where start has no threads. Steal is unknown where
+ * a reading lacks it, or is all zero (never taken), or where no tick passed in between.
  */
 void noise_diff(const struct noise_reading *start, const struct noise_reading *end,
 		struct noise *noise);

@@ -167,9 +167,10 @@ static json_t *make_noise(const struct bench_result *res)
 {
 	if (!res->have_noise)
 		return json_null();
-	return json_pack("{s:o, s:o, s:f, s:f, s:o, s:o, s:b, s:o, s:o, s:o}", "steal_pct",
+	return json_pack("{s:o, s:o, s:o, s:f, s:f, s:o, s:o, s:b, s:o, s:o, s:o}", "steal_pct",
 			 pct_or_null(res->noise.steal_pct), "throttled_pct",
-			 pct_or_null(res->noise.throttled_pct), "rt_limit_pct", res->rt_limit_pct,
+			 pct_or_null(res->noise.throttled_pct), "waited_pct",
+			 pct_or_null(res->noise.waited_pct), "rt_limit_pct", res->rt_limit_pct,
 			 "paused_s", res->paused_ns / 1e9, "invol_switches",
 			 count_or_null(res->noise.invol_switches), "migrations",
 			 count_or_null(res->noise.migrations), "strayed", res->strayed_tid != 0,

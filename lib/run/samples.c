@@ -415,8 +415,10 @@ void samples_end(struct run_state *state)
 	state->res->rt_limit_pct = noise_rt_limit_pct(state->workers[0].t.tid);
 	if (state->noise_started && !read_noise(state, &end)) {
 		noise_diff(&state->noise_start, &end, &state->res->noise);
-		if (!count_threads_noise(state))
+		if (!count_threads_noise(state)) {
 			state->res->noise.invol_switches = state->res->noise.migrations = -1;
+			state->res->noise.waited_pct = -1;
+		}
 		state->res->have_noise = true;
 		noise_reading_free(&end);
 	}

@@ -58,17 +58,35 @@ recorded() {
 }
 
 @test "a CPU quota" {
-	local cgroup=/sys/fs/cgroup/cpu/bench-test-$$ quota=cpu.cfs_quota_us limit=20000
+	local cgroup=/sys/fs/cgroup/cpu/bench-test-$$ quota=cpu.cfs_quota_us limit=20000 weight=cpu.shares
 	if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then
-		cgroup=/sys/fs/cgroup/bench-test-$$ quota=cpu.max limit='20000 100000'
+		cgroup=/sys/fs/cgroup/bench-test-$$ quota=cpu.max limit='20000 100000' weight=cpu.weight
 	fi
 	mkdir "$cgroup" || skip 'no cgroup can be made'
 	echo "$limit" >"$cgroup/$quota"
+	# Other tests' processes must not leave it less than its quota.
+	echo 10000 >"$cgroup/$weight"
 	bench_by sh -c "echo \$\$ >'$cgroup/cgroup.procs'; exec \"\$@\"" sh -- -q -w0 -d3 -a -o r count-local
 	rmdir "$cgroup" || { sleep 1 && rmdir "$cgroup"; }
 	exits 0
 	error_line 'bench: warning: a CPU quota (cgroup) stopped the threads for *'
 	recorded '.noise.throttled_pct > 1'
+}
+
+@test "other processes on the CPU" {
+	taskset -c 0 sh -c 'while :; do :; done' 3>&- 4>&- &
+	pid=$!
+	bench -q -w0 -d2 --interval 500 --prod-affinity 0 -o r count-local
+	kill "$pid"
+	exits 0
+	error_line 'bench: warning: the threads waited for a CPU for *: something else ran there'
+	recorded '.noise.waited_pct > 25 and .noise.waited_pct <= 100'
+	# What was asked for is no such thing, and has its own line.
+	rm r
+	bench -q -w0 -d2 --interval 500 -p2 --prod-affinity 0 -o r count-local
+	no_error_line '*something else ran*'
+	error_line 'bench: warning: 2 threads on 1 CPU: *'
+	recorded '.noise.waited_pct > 25'
 }
 
 @test "nice and other policies of the scheduler" {

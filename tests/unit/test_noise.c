@@ -253,6 +253,41 @@ static void put_three(void)
 	put_counts(33, 300, 30);
 }
 
+static void waiting_is_a_part_of_the_threads_time(void **state)
+{
+	static const struct {
+		const char *before[2], *after[2];
+		double want; /* with 1 s between the readings */
+	} rows[] = {
+		{ { "7 100 1\n", "9 0 2\n" }, { "7 250000100 3\n", "9 500000000 9\n" }, 37.5 },
+		{ { "0 0 0", "0 0 0" }, { "5 0 1", "5 0 1" }, 0 },
+		{ { "0 0 0", "0 0 0" }, { "0 3000000000 1", "0 3000000000 1" }, 100 },
+		/* Half of a sum would look like a low figure. */
+		{ { "0 0 0", "" }, { "0 500000000 1", "" }, -1 },
+		{ { "0 0 0", "0 9 0" }, { "0 500000000 1", "0 8 0" }, -1 },
+		{ { "0 x 0", "0 0 0" }, { "0 500000000 1", "0 1 0" }, -1 },
+		{ { "0", "0 0 0" }, { "0", "0 1 0" }, -1 },
+	};
+
+	put_three();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct noise_reading start, end;
+		struct noise noise;
+
+		put_thread(11, "schedstat", rows[i].before[0]);
+		put_thread(22, "schedstat", rows[i].before[1]);
+		read_fake(&start, tids, 2);
+		put_thread(11, "schedstat", rows[i].after[0]);
+		put_thread(22, "schedstat", rows[i].after[1]);
+		read_fake(&end, tids, 2);
+		end.ns = start.ns + 1000000000;
+		noise_diff(&start, &end, &noise);
+		assert_float_equal(noise.waited_pct, rows[i].want, 1e-9);
+		noise_reading_free(&start);
+		noise_reading_free(&end);
+	}
+}
+
 static void three_go_on(void)
 {
 	put_counts(11, 101, 20);
@@ -651,6 +686,7 @@ int main(void)
 		ROOTED(no_proc_stat),
 		ROOTED(proc_stat_with_huge_line),
 		ROOTED(threads_are_summed),
+		ROOTED(waiting_is_a_part_of_the_threads_time),
 		ROOTED(ended_thread_is_left_out),
 		ROOTED(thread_not_there_at_start),
 		ROOTED(all_threads_ended),
