@@ -181,21 +181,28 @@ bool record_counts_instructions(const json_t *record)
 /* A nanosecond is an instruction: what is a rate else is a cost here, which repeats exactly. */
 static void make_cost(struct record_figure *f)
 {
+	/* @ns: per operation, of a figure of 1 in this unit */
 	static const struct {
 		const char *unit;
-		double per_second;
-	} rates[] = { { "M/s", 1e6 }, { "M ops/s", 1e6 }, { "k/s", 1e3 } };
+		double ns;
+	} times[] = { { "ns/op", 1 }, { "us/op", 1e3 }, { "ms/op", 1e6 } },
+	  rates[] = { { "M/s", 1e3 }, { "M ops/s", 1e3 }, { "k/s", 1e6 }, { "K ops/s", 1e6 } };
 	size_t i;
 
-	if (f->kind == RECORD_TIME && !strcmp(f->unit, "ns/op"))
+	for (i = 0; f->kind == RECORD_TIME && i < ARRAY_SIZE(times); i++) {
+		if (strcmp(f->unit, times[i].unit))
+			continue;
 		f->unit = "insns/op";
+		f->mean *= times[i].ns;
+		return;
+	}
 	for (i = 0; f->kind == RECORD_RATE && i < ARRAY_SIZE(rates); i++) {
 		if (strcmp(f->unit, rates[i].unit))
 			continue;
 		f->unit = "insns/op";
 		f->kind = RECORD_TIME;
 		f->better = f->better == RECORD_HIGHER ? RECORD_LOWER : RECORD_NEITHER;
-		f->mean = f->mean > 0 ? 1e9 / rates[i].per_second / f->mean : NAN;
+		f->mean = f->mean > 0 ? rates[i].ns / f->mean : NAN;
 	}
 }
 

@@ -3,8 +3,7 @@
 # The arithmetic of scripts/insns.sh and scripts/costs.sh: what an operation costs, how exact that
 # is, and the table of it.
 
-def median: sort | if length % 2 == 1 then .[length / 2 | floor]
-	else (.[length / 2 - 1] + .[length / 2]) / 2 end;
+include "export/common";
 
 # With so many digits after the point
 def fixed($d):
@@ -21,9 +20,7 @@ def digits($n): . as $x | fixed([range(1; $n) | select(pow(10; .) <= $x)] | $n -
 # ns per operation in a record; null: it has neither a rate nor a time of an operation. Where the
 # clock counts instructions, 1 ns is one of them.
 def per_operation:
-	.summary | if (.mean? // 0) <= 0 then null
-		else {"ns/op": .mean, "M/s": (1000 / .mean), "M ops/s": (1000 / .mean),
-		      "k/s": (1e6 / .mean)}[.unit] end;
+	.summary | if .mean? then cost_of_clock | select(.unit == "insns/op").mean // null else null end;
 
 # Of a sample of @record: its operations
 def operations($record): .[$record.summary.figure // "hits"] // .ops // .hits // 0;

@@ -11,15 +11,14 @@
 # its mean and 95 % interval; in a chart of a family x is the number of the file and label its name;
 # ats are the records' places in the input.
 
+include "export/common";
+
 # Fewer points than this on a line are better shown as bars
 def min_points: 3;
 # More lines than this cannot be told apart in grey
 def max_lines: 6;
 # More bars than this are too many for one picture
 def max_bars: 28;
-
-def median: sort | if length % 2 == 1 then .[length / 2 | floor]
-	else (.[length / 2 - 1] + .[length / 2]) / 2 end;
 
 # What was chosen for a run, but not how long it was measured
 def fields:
@@ -30,9 +29,17 @@ def fields:
 			    and .config.prod_cpus == .config.cons_cpus)
 	};
 
+# Where the clock counts instructions, a rate is a cost, as for bench -C
+def summed_up:
+	if .env.clock? != "instructions" then .summary
+	else .summary as $s
+		| [$s.mean, $s.ci95_low, $s.ci95_high | { unit: $s.unit, mean: . } | cost_of_clock] as [$y, $a, $b]
+		| $y + { ci95_low: ([$a.mean, $b.mean] | min), ci95_high: ([$a.mean, $b.mean] | max) }
+	end;
+
 def points:
 	[ to_entries[] | .key as $at | .value | select(.record.status == "ok" and .record.summary.mean != null)
-	  | { at: $at, side, fields: (.record | fields), s: .record.summary } ]
+	  | { at: $at, side, fields: (.record | fields), s: (.record | summed_up) } ]
 	| group_by([.side, .fields, .s.unit])
 	| map(. as $runs | .[0] | {
 		at, ats: [$runs[].at], side, fields, unit: .s.unit, n: ($runs | length),

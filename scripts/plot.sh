@@ -108,7 +108,7 @@ for i in "${!files[@]}"; do
 done >"$scratch_dir/records"
 sides=$(printf '%s\n' "${names[@]}" | jq -R . | jq -cs .)
 jq -s -c --arg x "$x" --argjson sides "${#files[@]}" --argjson by_family "$by_family" --argjson labels "$sides" --arg kind "$kind" \
-	--argjson families "$families" -f "$top/scripts/plot.jq" \
+	--argjson families "$families" -L "$top/scripts" -f "$top/scripts/plot.jq" \
 	"$scratch_dir/records" >"$scratch_dir/charts" 2>"$scratch_dir/err" ||
 	die "${files[*]}: not records of bench: $(head -n1 "$scratch_dir/err")"
 [[ -s $scratch_dir/charts ]] || die "${files[*]}: no complete run in it"

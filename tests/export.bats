@@ -205,3 +205,15 @@ refuses() {
 	"$EXPORT" -o out ktap r.jsonl
 	[ "$(head -n1 out)" = 'KTAP version 1' ]
 }
+
+@test "where the clock counts instructions, a rate is a cost, in charts as well" {
+	jq -c '.env.clock = "instructions"' r.jsonl >insns.jsonl
+	run -0 --separate-stderr "$EXPORT" benchfmt insns.jsonl
+	grep -qx 'Benchmarkrb-custom-2 1 98.0392 insns/op 2000 drops-insns/op' <<<"$output"
+	grep -qx 'Benchmarkbpf-loop-2 1 40 insns/op 40 latency-insns/op' <<<"$output"
+	run -0 --separate-stderr "$EXPORT" lava insns.jsonl
+	grep -q 'rb-custom_nr-x-2 .*UNITS=insns/op MEASUREMENT=81.9672>' <<<"$output"
+	run -0 --separate-stderr "${EXPORT%export.sh}plot.sh" --text insns.jsonl
+	grep -q '\[insns/op\]' <<<"$output"
+	grep -qE '^rb-custom nr-x 2 +81\.97 #' <<<"$output"
+}

@@ -20,12 +20,22 @@ def bare:
 	  elif test("^[mun]s(/op|/s)?$") then { factor: $small[.[:1]], unit: .[1:] }
 	  else { factor: 1, unit: . } end;
 
+# A figure {unit, mean} of a run in which the clock counts instructions is a cost, as for bench -C.
+def cost_of_clock:
+	(.unit | bare) as $bare
+	| if ($bare.unit | IN("ops/s", "s/op") | not) then .
+	  else .unit = "insns/op"
+		| .mean |= if . == null or . <= 0 then null elif $bare.unit == "s/op" then . * $bare.factor * 1e9
+			else 1e9 / $bare.factor / . end
+	  end;
+
 # All figures of a run, the first one first; schema 1 has that alone
 def figures:
-	.summary as $s
+	. as $record | .summary as $s
 	| [{ name: ($s.figure // "rate"), unit: $s.unit, mean: $s.mean }]
 	  + [(.figures // {}) | to_entries[] | select(.key != $s.figure and (.value.mean | type) == "number")
-	     | { name: .key, unit: .value.unit, mean: .value.mean }];
+	     | { name: .key, unit: .value.unit, mean: .value.mean }]
+	| if $record.env.clock? == "instructions" then map(cost_of_clock | select(.mean)) else . end;
 
 # What was chosen other than by default: rb-b2b=true
 def chosen:

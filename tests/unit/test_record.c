@@ -375,6 +375,45 @@ static void figures_of_schema_1(void **state)
 	check_no_figure(r, 1);
 }
 
+/* Each way to write a rate or a time of an operation; what is neither stays as it is. */
+static void figures_in_instructions(void **state)
+{
+	static const struct {
+		const char *unit, *kind, *better;
+		double mean;
+		const char *want;
+		double cost;
+		enum record_kind want_kind;
+		enum record_better want_better;
+	} rows[] = {
+		{ "M/s", "rate", "higher", 5, "insns/op", 200, RECORD_TIME, RECORD_LOWER },
+		{ "M/s", "rate", "lower", 5, "insns/op", 200, RECORD_TIME, RECORD_NEITHER },
+		{ "M/s", "rate", "lower", 0, "insns/op", NAN, RECORD_TIME, RECORD_NEITHER },
+		{ "M ops/s", "rate", "higher", 4, "insns/op", 250, RECORD_TIME, RECORD_LOWER },
+		{ "k/s", "rate", "higher", 20, "insns/op", 50000, RECORD_TIME, RECORD_LOWER },
+		{ "K ops/s", "rate", "higher", 0.5, "insns/op", 2e6, RECORD_TIME, RECORD_LOWER },
+		{ "ns/op", "time", "lower", 7.5, "insns/op", 7.5, RECORD_TIME, RECORD_LOWER },
+		{ "us/op", "time", "lower", 7.5, "insns/op", 7500, RECORD_TIME, RECORD_LOWER },
+		{ "ms/op", "time", "lower", 7.5, "insns/op", 7.5e6, RECORD_TIME, RECORD_LOWER },
+		{ "us", "time", "lower", 7.5, "us", 7.5, RECORD_TIME, RECORD_LOWER },
+		{ "%", "ratio", "lower", 3, "%", 3, RECORD_RATIO, RECORD_LOWER },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		json_t *r = json_pack(
+			"{s:i, s:{s:s}, s:{s:s, s:s, s:f}, s:{s:{s:s, s:s, s:s, s:f}}}", "schema",
+			2, "env", "clock", "instructions", "summary", "figure", "x", "unit",
+			rows[i].unit, "mean", rows[i].mean, "figures", "x", "unit", rows[i].unit,
+			"kind", rows[i].kind, "better", rows[i].better, "mean", rows[i].mean);
+
+		assert_non_null(r);
+		check_figure(r, 0,
+			     (struct record_figure){ "x", rows[i].want, rows[i].want_kind,
+						     rows[i].want_better, rows[i].cost, NAN });
+		json_decref(r);
+	}
+}
+
 /* The default one is not the first of the object; unknown means; members that are not known */
 static void figures_of_schema_2(void **state)
 {
@@ -729,6 +768,7 @@ int main(void)
 		cmocka_unit_test(bad_summaries),
 		cmocka_unit_test(bad_figures),
 		cmocka_unit_test(figures_of_schema_1),
+		cmocka_unit_test(figures_in_instructions),
 		cmocka_unit_test(figures_of_schema_2),
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(messages_are_printable),
