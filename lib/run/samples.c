@@ -256,7 +256,9 @@ static bool was_paused(const struct run_state *state, const struct sampler *samp
 static bool was_stopped(struct run_state *state, struct sampler *sampler)
 {
 	const uint64_t duration_ns = state->run.cfg->duration_s * NS_PER_S;
-	unsigned int continued = signals_continued() - sampler->continued;
+	unsigned int ever = signals_continued();
+	/* A count on its way from pending to counted is in neither for a moment. */
+	unsigned int continued = ever > sampler->continued ? ever - sampler->continued : 0;
 	uint64_t suspended = suspended_ns() - sampler->suspended_ns;
 	struct bench_result *res = state->res;
 
