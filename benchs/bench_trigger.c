@@ -456,17 +456,6 @@ static void trigger_fell_back(struct bench_trigger *trigger, const struct trig_d
 
 /* ---- what is to be said of it */
 
-static void note_all(struct bench_run *run, const struct trig_ctx *ctx)
-{
-	const char *debug = traceable_debug_option();
-
-	bench_note(run, "an empty program is attached to %zu functions", ctx->all.nr);
-	if (debug)
-		bench_warn(run,
-			   "this kernel is built with %s: the figures are far lower than without",
-			   debug);
-}
-
 static void note_no_stacks(struct bench_run *run)
 {
 	const struct trig_params *params = run->params;
@@ -479,7 +468,7 @@ static int add_notes(struct bench_run *run, const struct trig_ctx *ctx,
 		     const struct trig_kind *kind)
 {
 	if (kind->all)
-		note_all(run, ctx);
+		bench_note(run, "an empty program is attached to %zu functions", ctx->all.nr);
 	if (!hook_is_uprobe(kind->hook))
 		return 0;
 	note_no_stacks(run);

@@ -14,6 +14,9 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
+
+#include <zlib.h>
 
 #include "lib/cpuset.h"
 #include "lib/sysfile.h"
@@ -434,6 +437,59 @@ static int get_jit(const char *root, char *value, size_t size)
 	return 0;
 }
 
+/* The kernel's configuration, for gzgets(), which reads plain files too; NULL: there is none. */
+static gzFile open_config(const char *root)
+{
+	static const char *const places[] = { "/proc/config.gz", "/boot/config-%s",
+					      "/lib/modules/%s/config" };
+	gzFile config = NULL;
+	struct utsname uts;
+	size_t i;
+	FILE *f;
+
+	if (uname(&uts))
+		return NULL;
+	for (i = 0; i < ARRAY_SIZE(places) && !config; i++) {
+		f = sysfile_open(root, places[i], uts.release);
+		if (!f)
+			continue;
+		config = gzdopen(dup(fileno(f)), "rb");
+		fclose(f);
+	}
+	return config;
+}
+
+/* What makes a kernel check itself wherever it goes, at several times the cost. */
+static int get_debug(const char *root, char *value, size_t size)
+{
+	static const char *const options[] = {
+		"KASAN_GENERIC", "KASAN_SW_TAGS", "KCSAN",	   "KMSAN",	    "KCOV",
+		"GCOV_KERNEL",	 "LOCKDEP",	  "DEBUG_OBJECTS", "SLUB_DEBUG_ON",
+	};
+	gzFile config = open_config(root);
+	size_t i, len = 0;
+	char line[512];
+	int err;
+
+	if (!config)
+		return -ENOENT;
+	while (len < size && gzgets(config, line, sizeof(line))) {
+		for (i = 0; i < ARRAY_SIZE(options); i++) {
+			size_t n = strlen(options[i]);
+
+			if (!strncmp(line, "CONFIG_", 7) && !strncmp(line + 7, options[i], n) &&
+			    !strcmp(line + 7 + n, "=y\n"))
+				len += snprintf(value + len, size - len, "%s%s", len ? ", " : "",
+						options[i]);
+		}
+	}
+	gzerror(config, &err);
+	if (!len && gztell(config) > 0 && (err == Z_OK || err == Z_STREAM_END))
+		snprintf(value, size, "none");
+	gzclose(config);
+	return 0;
+}
+
 static const struct {
 	const char *key;
 	int (*get)(const char *root, char *value, size_t size);
@@ -453,6 +509,7 @@ static const struct {
 	{ "mitigations", get_mitigations },
 	{ "virtualization", get_virtualization },
 	{ "jit", get_jit },
+	{ "debug", get_debug },
 };
 
 _Static_assert(ARRAY_SIZE(getters) == MACHINE_NR_FACTS, "MACHINE_NR_FACTS is the table's length");

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* How many facts there are: an array of this size holds them all. */
-#define MACHINE_NR_FACTS 15
+#define MACHINE_NR_FACTS 16
 
 /*
  * One fact about the machine. The key is a string constant. The value is never empty, one line of
@@ -20,7 +20,7 @@ struct machine_fact {
 /*
  * Fill facts[] with at most max facts about the running machine, always in the same order: time,
  * host, kernel_release, kernel_version, machine, cpu_model, cpus_online, cpus_allowed, smt,
- * governor, freq_min_khz, freq_max_khz, mitigations, virtualization, jit.
+ * governor, freq_min_khz, freq_max_khz, mitigations, virtualization, jit, debug.
  * Returns how many were filled, min(max, MACHINE_NR_FACTS); it cannot fail.
  */
 size_t machine_facts(struct machine_fact *facts, size_t max);

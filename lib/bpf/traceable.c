@@ -125,27 +125,3 @@ void traceable_free(struct traceable *t)
 	free(t->names);
 	memset(t, 0, sizeof(*t));
 }
-
-const char *traceable_debug_option(void)
-{
-	const char *found = NULL;
-	char *line = NULL, name[64];
-	size_t size = 0;
-	FILE *f;
-
-	f = fopen("/proc/kallsyms", "re");
-	if (!f)
-		return NULL;
-	/* Functions that there are with the option only. */
-	while (!found && getline(&line, &size, f) > 0) {
-		if (sscanf(line, "%*s %*s %63s", name) != 1)
-			continue;
-		if (!strcmp(name, "lock_acquire"))
-			found = "lockdep";
-		else if (!strcmp(name, "kasan_report"))
-			found = "KASAN";
-	}
-	free(line);
-	fclose(f);
-	return found;
-}

@@ -19,10 +19,4 @@ struct traceable {
 int traceable_read(struct traceable *t, const char *except);
 void traceable_free(struct traceable *t);
 
-/*
- * The option by which this kernel checks itself in functions that can be traced: "lockdep",
- * "KASAN"; NULL: by none.
- */
-const char *traceable_debug_option(void);
-
 #endif /* LIB_BPF_TRACEABLE_H */

@@ -208,7 +208,7 @@ static bool jit_is_hardened(void)
 
 void view_warn_of_machine(bool uses_bpf)
 {
-	struct machine_fact governor;
+	struct machine_fact governor, debug;
 
 	if (bench_counts_instructions())
 		note("the clock counts instructions: 1 ns is one instruction");
@@ -216,6 +216,10 @@ void view_warn_of_machine(bool uses_bpf)
 		warning("the BPF JIT is off: programs are interpreted; sysctl net.core.bpf_jit_enable=1");
 	else if (uses_bpf && jit_is_hardened())
 		warning("the BPF JIT blinds constants, which makes programs slower: sysctl net.core.bpf_jit_harden=1 or 0");
+	machine_fact("debug", &debug);
+	if (strcmp(debug.value, "unknown") && strcmp(debug.value, "none"))
+		warning("this kernel is built to find its own bugs (%s): it is far slower than others",
+			debug.value);
 	machine_fact("governor", &governor);
 	if (strcmp(governor.value, "unknown") && strcmp(governor.value, "performance"))
 		warning("CPU frequency governor is '%s', not 'performance'", governor.value);

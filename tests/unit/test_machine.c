@@ -134,6 +134,7 @@ static void keys_in_order(void **state)
 		"cpus_online",	  "cpus_allowed",   "smt",
 		"governor",	  "freq_min_khz",   "freq_max_khz",
 		"mitigations",	  "virtualization", "jit",
+		"debug",
 	};
 	struct machine_fact facts[MACHINE_NR_FACTS + 1];
 
@@ -279,7 +280,7 @@ static void nothing_there_is_unknown(void **state)
 {
 	static const char *const keys[] = { "cpu_model",      "smt",	      "governor",
 					    "freq_min_khz",   "freq_max_khz", "mitigations",
-					    "virtualization", "jit" };
+					    "virtualization", "jit",	      "debug" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		assert_fact(keys[i], "unknown");
@@ -608,6 +609,37 @@ static void jit_states(void **state)
 	assert_fact("jit", "unknown");
 }
 
+static void kernels_that_check_themselves(void **state)
+{
+	char path[512], *text;
+	struct utsname uts;
+
+	assert_int_equal(uname(&uts), 0);
+	snprintf(path, sizeof(path), "/lib/modules/%s/config", uts.release);
+	put(path, "CONFIG_KCSAN=y\n");
+	assert_fact("debug", "KCSAN");
+	snprintf(path, sizeof(path), "/boot/config-%s", uts.release);
+	put(path, "CONFIG_KASAN=y\n# CONFIG_KASAN_GENERIC is not set\nCONFIG_KASAN_HW_TAGS=y\n"
+		  "CONFIG_LOCKDEP=n\nCONFIG_LOCKDEP_SUPPORT=y\nX_CONFIG_KCOV=y\nCONFIG_KCOV=m\n");
+	assert_fact("debug", "none");
+	put("/proc/config.gz", "CONFIG_LOCKDEP=y\nCONFIG_KASAN=y\nCONFIG_KASAN_GENERIC=y");
+	assert_fact("debug", "LOCKDEP");
+	put("/proc/config.gz", "CONFIG_LOCKDEP=y\nCONFIG_KASAN_GENERIC=y\n");
+	assert_fact("debug", "LOCKDEP, KASAN_GENERIC");
+	put("/proc/config.gz", "\x1f\x8b\x08 cut off");
+	assert_fact("debug", "unknown");
+	put("/proc/config.gz", "");
+	assert_fact("debug", "unknown");
+	/* More than fits */
+	text = calloc(100, sizeof("CONFIG_LOCKDEP=y\n"));
+	assert_non_null(text);
+	for (int i = 0; i < 99; i++)
+		strcat(text, "CONFIG_LOCKDEP=y\n");
+	put("/proc/config.gz", text);
+	assert_string_equal(strrchr(value_of("debug"), ',') ? "many" : "", "many");
+	free(text);
+}
+
 #define ROOTED(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
 
 int main(void)
@@ -641,6 +673,7 @@ int main(void)
 		ROOTED(mitigations_all_too_long),
 		ROOTED(virtualization_by_x86_flag),
 		ROOTED(jit_states),
+		ROOTED(kernels_that_check_themselves),
 	};
 
 	return cmocka_run_group_tests_name("machine", tests, NULL, NULL);
