@@ -555,6 +555,7 @@ static void create_conserve(struct bench_run *run, struct bench_conservation *c)
 
 static const struct bench create = {
 	.name = "local-storage-create",
+	.kernel_workers = true,
 	.desc = "storages of 64 bytes created for new sockets or threads, --batch-size at a time",
 	.needs = "Linux 5.13 or newer (sockets: 5.9)",
 	.report = &report_creates,

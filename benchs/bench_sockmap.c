@@ -853,6 +853,7 @@ static void sockmap_conserve(struct bench_run *run, struct bench_conservation *c
 
 static const struct bench sockmap = {
 	.name = "sockmap",
+	.kernel_workers = true,
 	.desc = "TCP data redirected by a sockmap's program, or one that passes it, or none",
 	.needs = "Linux 5.10 or newer with CONFIG_BPF_STREAM_PARSER",
 	.report = &report_sockmap,

@@ -19,7 +19,6 @@
 
 #define STEAL_WARN_PCT	   1.0
 #define THROTTLED_WARN_PCT 1.0
-#define WAITED_WARN_PCT	   2.0
 #define TRACED_RATIO	   1.5
 
 /* ---- while it runs */
@@ -350,19 +349,26 @@ static void report_counters(const struct report *report, const struct bench_resu
 		     scaled);
 }
 
-/* Quotas, and threads that share CPUs by what was asked for, have warnings of their own. */
-static void warn_of_waiting(const struct bench_config *cfg, const struct noise *noise)
+/*
+ * Quotas, and threads that share CPUs by what was asked for, have warnings of their own. A consumer
+ * that is woken waits for a moment each time.
+ */
+static void warn_of_waiting(const struct bench_job *job, const struct noise *noise)
 {
-	double pct = noise->waited_pct - fmax(0, noise->throttled_pct);
-	int cpus = usable_cpus(cfg);
+	const double most = job->cfg->consumers ? 5 : 2;
+	const double pct = noise->waited_pct - fmax(0, noise->throttled_pct);
+	int cpus = usable_cpus(job->cfg);
 
-	if (pct > WAITED_WARN_PCT && cpus && cfg->producers + cfg->consumers <= cpus)
+	if (pct > most && cpus && job->cfg->producers + job->cfg->consumers <= cpus &&
+	    !job->bench->kernel_workers)
 		warning("the threads waited for a CPU for %.1f %% of the time: something else ran there%s",
-			pct, cfg->affinity ? "" : " (-a keeps them from each other)");
+			pct, job->cfg->affinity ? "" : " (-a keeps them from each other)");
 }
 
-static void warn_of_disturbances(const struct bench_config *cfg, const struct bench_result *res)
+static void warn_of_disturbances(const struct bench_job *job, const struct bench_result *res)
 {
+	const struct bench_config *cfg = job->cfg;
+
 	if (res->have_noise && res->noise.steal_pct > STEAL_WARN_PCT)
 		warning("%.1f %% steal time: the hypervisor ran something else",
 			res->noise.steal_pct);
@@ -370,7 +376,7 @@ static void warn_of_disturbances(const struct bench_config *cfg, const struct be
 		warning("a CPU quota (cgroup) stopped the threads for %.1f %% of the time",
 			res->noise.throttled_pct);
 	if (res->have_noise)
-		warn_of_waiting(cfg, &res->noise);
+		warn_of_waiting(job, &res->noise);
 	if (res->sched_unusual)
 		warning("the threads run as %s, not as usual: run it without nice(1) and chrt(1)",
 			res->sched);
@@ -432,7 +438,7 @@ int view_result(const struct view *view, const struct bench_result *res)
 		warning("cut short by %s after %.1f of %lld measured seconds",
 			signals_name(res->signal), seconds, cfg->duration_s);
 	report_notes(view, &res->notes, view->nr_noted);
-	warn_of_disturbances(cfg, res);
+	warn_of_disturbances(view->job, res);
 	if (!n) {
 		complain("%s%sno full sample: nothing was measured",
 			 view->brief ? view->job->bench->name : "", view->brief ? ": " : "");

@@ -151,6 +151,7 @@ struct bench {
 	const char *when_dropping; /* advice where more than a tenth of @report's DROPS; or NULL */
 	const void *data; /* the family's own: what its benchmarks differ in */
 	bool no_bpf; /* it uses no BPF at all */
+	bool kernel_workers; /* threads of the kernel do a part of it, on the CPUs of its own */
 	bool any_consumers; /* takes a -c larger than what it needs, as its forerunner did */
 
 	/* Number of consumers that it needs with the options as parsed; NULL: none. */
