@@ -4,7 +4,7 @@
  * looks for a free element in the lists of all CPUs first, which once meant all their locks.
  *
  * Nothing is attached: each producer has the kernel run the program again and again, each time for
- * a batch of attempts with a key of its own.
+ * a batch of attempts with a key of its own, or keys.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,6 @@
 
 #include "bench.h"
 #include "benchs/hashmaps.h"
-#include "lib/bpf/caps.h"
 #include "progs/hashmap_full_update.h"
 #include "hashmap_full_update.skel.h"
 
@@ -26,25 +25,22 @@
 #define BASE_NS	 20
 #define CPU_NS	 20
 
+/*
+ * A resizable map cannot do without a seed: for it all buckets are searched in turn, each time for
+ * another key that the map does not have, of so many. The producers begin apart from each other.
+ */
+#define ABSENT_KEYS	(1U << 30)
+#define PRODUCER_STRIDE 1000003
+
 struct full_update_ctx {
 	struct hashmap_full_update_bpf *skel;
 	int prog_fd;
 	int map_fd;
 	uint32_t per_run; /* attempts */
+	bool walk; /* from key to key */
 	int64_t entries; /* that the map had at the start */
 	struct bench_counter *runs, *others; /* of each producer: runs, and what was not E2BIG */
 };
-
-/*
- * How many entries share the bucket of a producer's key, and are compared, is for the map's seed to
- * say: chance, which is a run's as a whole. To do without takes CAP_SYS_ADMIN.
- */
-static uint32_t map_flags(bool resizable)
-{
-	if (resizable)
-		return BPF_F_NO_PREALLOC;
-	return caps_sys_admin() ? BPF_F_ZERO_SEED : 0;
-}
 
 static struct hashmap_spec make_spec(const struct bench_run *run)
 {
@@ -55,7 +51,7 @@ static struct hashmap_spec make_spec(const struct bench_run *run)
 		.key_size = sizeof(uint32_t),
 		.value_size = sizeof(uint64_t),
 		.max_entries = FULL_UPDATE_ENTRIES,
-		.flags = map_flags(resizable),
+		.flags = resizable ? BPF_F_NO_PREALLOC : hashmap_no_seed(),
 	};
 }
 
@@ -83,6 +79,7 @@ static int load(struct bench_run *run, struct full_update_ctx *ctx, int type)
 	if (!ctx->skel)
 		return bench_open_error(run);
 	ctx->skel->rodata->nr_chunks = chunks_per_run();
+	ctx->skel->rodata->walk = spec.resizable;
 	bpf_map__set_type(ctx->skel->maps.hash, type);
 	bpf_map__set_map_flags(ctx->skel->maps.hash, spec.flags);
 	err = bench_load(run, ctx->skel->skeleton);
@@ -124,15 +121,15 @@ static int full_update_setup(struct bench_run *run)
 	if (!ctx->runs || !ctx->others)
 		return bench_failed(&run->err, ENOMEM, "cannot set up %s", run->bench->name);
 	ctx->per_run = chunks_per_run() * FULL_UPDATE_CHUNK;
+	ctx->walk = spec.resizable;
 	err = hashmap_probe(run, &spec, &type);
 	if (!err)
 		err = load(run, ctx, type);
 	if (!err)
 		err = fill_map(run, ctx);
 	snprintf(run->trigger.name, sizeof(run->trigger.name), "batch");
-	if (!err && !(spec.flags & BPF_F_ZERO_SEED))
-		bench_note(run,
-			   "the map's seed is random: figures of two runs differ by some percent");
+	if (!err && !spec.resizable)
+		hashmap_note_seed(run, spec.flags);
 	return err;
 }
 
@@ -151,11 +148,13 @@ static void full_update_teardown(struct bench_run *run)
 static int full_update_producer(struct bench_thread *t)
 {
 	struct full_update_ctx *ctx = t->run->priv;
-	uint32_t others;
+	uint32_t others, walked = t->idx * PRODUCER_STRIDE, first = FULL_UPDATE_ENTRIES + t->idx;
 	int err;
 
-	while (!bench_stopping(t)) {
-		err = hashmap_run(ctx->prog_fd, FULL_UPDATE_ENTRIES + t->idx, 0, &others);
+	for (; !bench_stopping(t); walked += ctx->per_run) {
+		if (ctx->walk)
+			first = FULL_UPDATE_ENTRIES + walked % ABSENT_KEYS;
+		err = hashmap_run(ctx->prog_fd, first, 0, &others);
 		if (err)
 			return bench_bpf_error(&t->run->err, err, "cannot run the program");
 		bench_counter_add(&ctx->others[t->idx], others);

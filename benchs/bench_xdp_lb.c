@@ -23,6 +23,7 @@
 #include <bpf/libbpf.h>
 
 #include "bench.h"
+#include "benchs/hashmaps.h"
 #include "lib/run/timing.h"
 #include "progs/timing.h"
 #include "progs/xdp_lb.h"
@@ -522,11 +523,12 @@ static int make_lrus(const struct xdp_lb_ctx *ctx)
 		.real = real_of(ctx->sc, &flow),
 		.used = now_ns(),
 	};
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = hashmap_no_seed());
 	int err = 0, fd, i;
 
 	for (i = 0; i < ctx->online.cnt && !err; i++) {
 		fd = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, "lru", sizeof(flow), sizeof(c),
-				    LB_LRU_SIZE, NULL);
+				    LB_LRU_SIZE, &opts);
 		if (fd < 0) {
 			err = fd;
 			break;
@@ -687,6 +689,9 @@ static int xdp_lb_setup(struct bench_run *run)
 	configure(ctx);
 	bpf_program__set_autoload(ctx->skel->progs.lb_once, true);
 	bpf_map__set_max_entries(ctx->skel->maps.lrus, cpuset_limit());
+	bpf_map__set_map_flags(ctx->skel->maps.vips, hashmap_no_seed());
+	bpf_map__set_map_flags(bpf_map__inner_map(ctx->skel->maps.lrus), hashmap_no_seed());
+	hashmap_note_seed(run, hashmap_no_seed());
 	err = timing_prog_prepare(run, ctx->skel->obj, "lb", "lb_nothing", &ctx->prog);
 	if (!err)
 		err = bench_load(run, ctx->skel->skeleton);

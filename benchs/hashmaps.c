@@ -8,6 +8,7 @@
 
 #include "bench.h"
 #include "benchs/hashmaps.h"
+#include "lib/bpf/caps.h"
 #include "progs/hashmaps.h"
 
 #define MAX_KEY_SIZE 1024
@@ -131,6 +132,18 @@ int hashmap_probe(struct bench_run *run, const struct hashmap_spec *spec, int *t
 		return bench_bpf_error(&run->err, fd, "cannot create a hash map");
 	close(fd);
 	return 0;
+}
+
+uint32_t hashmap_no_seed(void)
+{
+	return caps_sys_admin() ? BPF_F_ZERO_SEED : 0;
+}
+
+void hashmap_note_seed(struct bench_run *run, uint32_t flags)
+{
+	if (!(flags & BPF_F_ZERO_SEED))
+		bench_note(run,
+			   "the map's seed is random: figures of two runs differ by some percent");
 }
 
 static uint64_t round_up_8(uint64_t n)

@@ -28,6 +28,14 @@ int hashmap_probe(struct bench_run *run, const struct hashmap_spec *spec, int *t
  */
 int hashmap_run(int prog_fd, uint32_t arg_0, uint32_t arg_1, uint32_t *ret);
 
+/*
+ * Flags for a map in which one key is looked for again and again: how many others share its bucket,
+ * and are compared, is for the seed to say, chance that a run has as a whole. To do without takes
+ * CAP_SYS_ADMIN; with the flags of a map that has a seed, the other one says so.
+ */
+uint32_t hashmap_no_seed(void);
+void hashmap_note_seed(struct bench_run *run, uint32_t flags);
+
 /* About the bytes that such a map has with @nr entries (preallocated: with any number). */
 uint64_t hashmap_bytes(const struct hashmap_spec *spec, uint64_t nr);
 
