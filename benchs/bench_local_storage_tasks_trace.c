@@ -420,6 +420,7 @@ static void trace_conserve(struct bench_run *run, struct bench_conservation *c)
 
 static const struct bench tasks_trace = {
 	.name = "local-storage-tasks-trace",
+	.kernel_workers = true,
 	.desc = "grace periods of RCU Tasks Trace while --nr_procs processes create and delete storage",
 	.needs = "Linux 5.13 to 6.19",
 	.report = &report_grace_periods,

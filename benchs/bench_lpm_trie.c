@@ -569,37 +569,38 @@ static void change_conserve(struct bench_run *run, struct bench_conservation *c)
 /* ---- the benchmarks */
 
 /* Defines lpm-trie-@op, whose program is lpm_@op; what follows goes into its kind. */
-#define LPM_BENCH(op, desc_, report_, check_, producer_, measure_, conserve_, ...)   \
-	static const struct bench lpm_##op = {                                       \
-		.name = "lpm-trie-" #op,                                             \
-		.desc = desc_,                                                       \
-		.needs = "Linux 5.17 or newer",                                      \
-		.report = report_,                                                   \
-		.data = &(const struct lpm_kind){ .prog = "lpm_" #op, __VA_ARGS__ }, \
-		.check = check_,                                                     \
-		.probe = lpm_probe,                                                  \
-		.setup = lpm_setup,                                                  \
-		.teardown = lpm_teardown,                                            \
-		.producer = producer_,                                               \
-		.measure = measure_,                                                 \
-		.conserve = conserve_,                                               \
+#define LPM_BENCH(op, desc_, frees_, report_, check_, producer_, measure_, conserve_, ...) \
+	static const struct bench lpm_##op = {                                             \
+		.name = "lpm-trie-" #op,                                                   \
+		.desc = desc_,                                                             \
+		.needs = "Linux 5.17 or newer",                                            \
+		.kernel_workers = frees_,                                                  \
+		.report = report_,                                                         \
+		.data = &(const struct lpm_kind){ .prog = "lpm_" #op, __VA_ARGS__ },       \
+		.check = check_,                                                           \
+		.probe = lpm_probe,                                                        \
+		.setup = lpm_setup,                                                        \
+		.teardown = lpm_teardown,                                                  \
+		.producer = producer_,                                                     \
+		.measure = measure_,                                                       \
+		.conserve = conserve_,                                                     \
 	}
 
-/* Those that leave the number of entries alone, and those that change it. */
-#define LPM_WALK_BENCH(op, desc_, ...)                                                            \
-	LPM_BENCH(op, desc_, &report_ops, check_walk, walk_producer, walk_measure, walk_conserve, \
-		  __VA_ARGS__)
-#define LPM_CHANGE_BENCH(op, desc_, ...)                                                      \
-	LPM_BENCH(op, desc_, &report_change, lpm_check_single, op##_producer, change_measure, \
-		  change_conserve, .has_trie = true, .changes = true, __VA_ARGS__)
+/* Those that leave the number of entries alone, and those that change it; which free nodes. */
+#define LPM_WALK_BENCH(op, desc_, frees_, ...)                                             \
+	LPM_BENCH(op, desc_, frees_, &report_ops, check_walk, walk_producer, walk_measure, \
+		  walk_conserve, __VA_ARGS__)
+#define LPM_CHANGE_BENCH(op, desc_, ...)                                            \
+	LPM_BENCH(op, desc_, true, &report_change, lpm_check_single, op##_producer, \
+		  change_measure, change_conserve, .has_trie = true, .changes = true, __VA_ARGS__)
 
-LPM_WALK_BENCH(noop, "turns of the loop that the other benchmarks use, which do nothing",
+LPM_WALK_BENCH(noop, "turns of the loop that the other benchmarks use, which do nothing", false,
 	       .op_ns = 8);
 LPM_WALK_BENCH(baseline, "keys made and not used: what lookups and updates cost without a trie",
-	       .op_ns = 10);
-LPM_WALK_BENCH(lookup, "lookups in an LPM trie of keys that it holds", .op_ns = 150,
+	       false, .op_ns = 10);
+LPM_WALK_BENCH(lookup, "lookups in an LPM trie of keys that it holds", false, .op_ns = 150,
 	       .has_trie = true, .filled = true);
-LPM_WALK_BENCH(update, "updates of entries of an LPM trie (BPF_EXIST)", .op_ns = 400,
+LPM_WALK_BENCH(update, "updates of entries of an LPM trie (BPF_EXIST)", true, .op_ns = 400,
 	       .has_trie = true, .filled = true);
 LPM_CHANGE_BENCH(insert, "inserts of new keys into an LPM trie, which is emptied when full",
 		 .op_ns = 800);

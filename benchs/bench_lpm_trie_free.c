@@ -301,6 +301,7 @@ static void free_conserve(struct bench_run *run, struct bench_conservation *c)
 
 const struct bench lpm_free = {
 	.name = "lpm-trie-free",
+	.kernel_workers = true,
 	.desc = "LPM tries of --nr_entries entries that the kernel frees, after they were closed",
 	.needs = "Linux 5.10 or newer",
 	.report = &report_free,

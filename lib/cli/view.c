@@ -19,6 +19,7 @@
 
 #define STEAL_WARN_PCT	   1.0
 #define THROTTLED_WARN_PCT 1.0
+#define WAITED_WARN_PCT	   5.0
 #define TRACED_RATIO	   1.5
 
 /* ---- while it runs */
@@ -349,18 +350,14 @@ static void report_counters(const struct report *report, const struct bench_resu
 		     scaled);
 }
 
-/*
- * Quotas, and threads that share CPUs by what was asked for, have warnings of their own. A consumer
- * that is woken waits for a moment each time.
- */
-static void warn_of_waiting(const struct bench_job *job, const struct noise *noise)
+/* Quotas, threads that share CPUs by what was asked for, and strays have warnings of their own. */
+static void warn_of_waiting(const struct bench_job *job, const struct bench_result *res)
 {
-	const double most = job->cfg->consumers ? 5 : 2;
-	const double pct = noise->waited_pct - fmax(0, noise->throttled_pct);
+	const double pct = res->noise.waited_pct - fmax(0, res->noise.throttled_pct);
 	int cpus = usable_cpus(job->cfg);
 
-	if (pct > most && cpus && job->cfg->producers + job->cfg->consumers <= cpus &&
-	    !job->bench->kernel_workers)
+	if (res->have_noise && pct > WAITED_WARN_PCT && !res->strayed_tid && cpus &&
+	    job->cfg->producers + job->cfg->consumers <= cpus && !job->bench->kernel_workers)
 		warning("the threads waited for a CPU for %.1f %% of the time: something else ran there%s",
 			pct, job->cfg->affinity ? "" : " (-a keeps them from each other)");
 }
@@ -375,8 +372,7 @@ static void warn_of_disturbances(const struct bench_job *job, const struct bench
 	if (res->have_noise && res->noise.throttled_pct > THROTTLED_WARN_PCT)
 		warning("a CPU quota (cgroup) stopped the threads for %.1f %% of the time",
 			res->noise.throttled_pct);
-	if (res->have_noise)
-		warn_of_waiting(job, &res->noise);
+	warn_of_waiting(job, res);
 	if (res->sched_unusual)
 		warning("the threads run as %s, not as usual: run it without nice(1) and chrt(1)",
 			res->sched);
