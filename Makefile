@@ -221,7 +221,7 @@ check-all: test-deps
 	$(Q)$(MAKE) check-asan SANITIZER_TESTS='$(SANITIZER_SAMPLE)'
 	$(Q)$(MAKE) check-tsan SANITIZER_TESTS='$(SANITIZER_SAMPLE)'
 	$(Q)$(MAKE) vmtest
-	$(Q)CONTRACT_BENCHS='*' $(MAKE) check TESTS='$(SLOW_TESTS)'
+	$(Q)CONTRACT_BENCHS='*' $(MAKE) check TEST_JOBS=2 TESTS='$(SLOW_TESTS)'
 
 # More guests: each kernel in KERNELS (as vmtest.sh --kernel takes it), and arm64. docs/kernels.md has
 # where others come from. All of them run, whatever comes of the first.
@@ -244,7 +244,7 @@ $(B)/tests/jited: $(B)/tests/jited.o
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # Files of tests at a time. Most runs last as long as asked, however many others there are, and none
-# minds another bench.
+# minds another bench; but those of check-all compare speeds.
 TEST_JOBS ?= 4
 export TEST_JOBS
 
