@@ -37,7 +37,6 @@ struct full_update_ctx {
 	int prog_fd;
 	int map_fd;
 	uint32_t per_run; /* attempts */
-	bool walk; /* from key to key */
 	int64_t entries; /* that the map had at the start */
 	struct bench_counter *runs, *others; /* of each producer: runs, and what was not E2BIG */
 };
@@ -70,18 +69,18 @@ static int full_update_probe(struct bench_run *run)
 	return hashmap_probe(run, &spec, &type);
 }
 
-static int load(struct bench_run *run, struct full_update_ctx *ctx, int type)
+static int load(struct bench_run *run, struct full_update_ctx *ctx, const struct hashmap_spec *spec,
+		int type)
 {
-	const struct hashmap_spec spec = make_spec(run);
 	int err;
 
 	ctx->skel = hashmap_full_update_bpf__open();
 	if (!ctx->skel)
 		return bench_open_error(run);
 	ctx->skel->rodata->nr_chunks = chunks_per_run();
-	ctx->skel->rodata->walk = spec.resizable;
+	ctx->skel->rodata->walk = spec->resizable;
 	bpf_map__set_type(ctx->skel->maps.hash, type);
-	bpf_map__set_map_flags(ctx->skel->maps.hash, spec.flags);
+	bpf_map__set_map_flags(ctx->skel->maps.hash, spec->flags);
 	err = bench_load(run, ctx->skel->skeleton);
 	if (err)
 		return err;
@@ -121,10 +120,9 @@ static int full_update_setup(struct bench_run *run)
 	if (!ctx->runs || !ctx->others)
 		return bench_failed(&run->err, ENOMEM, "cannot set up %s", run->bench->name);
 	ctx->per_run = chunks_per_run() * FULL_UPDATE_CHUNK;
-	ctx->walk = spec.resizable;
 	err = hashmap_probe(run, &spec, &type);
 	if (!err)
-		err = load(run, ctx, type);
+		err = load(run, ctx, &spec, type);
 	if (!err)
 		err = fill_map(run, ctx);
 	snprintf(run->trigger.name, sizeof(run->trigger.name), "batch");
@@ -148,13 +146,13 @@ static void full_update_teardown(struct bench_run *run)
 static int full_update_producer(struct bench_thread *t)
 {
 	struct full_update_ctx *ctx = t->run->priv;
-	uint32_t others, walked = t->idx * PRODUCER_STRIDE, first = FULL_UPDATE_ENTRIES + t->idx;
+	const bool walk = ctx->skel->rodata->walk;
+	uint32_t others, walked = t->idx * PRODUCER_STRIDE, key;
 	int err;
 
 	for (; !bench_stopping(t); walked += ctx->per_run) {
-		if (ctx->walk)
-			first = FULL_UPDATE_ENTRIES + walked % ABSENT_KEYS;
-		err = hashmap_run(ctx->prog_fd, first, 0, &others);
+		key = FULL_UPDATE_ENTRIES + (walk ? walked % ABSENT_KEYS : (uint32_t)t->idx);
+		err = hashmap_run(ctx->prog_fd, key, 0, &others);
 		if (err)
 			return bench_bpf_error(&t->run->err, err, "cannot run the program");
 		bench_counter_add(&ctx->others[t->idx], others);

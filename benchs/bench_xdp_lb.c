@@ -523,7 +523,8 @@ static int make_lrus(const struct xdp_lb_ctx *ctx)
 		.real = real_of(ctx->sc, &flow),
 		.used = now_ns(),
 	};
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = hashmap_no_seed());
+	LIBBPF_OPTS(bpf_map_create_opts, opts,
+		    .map_flags = bpf_map__map_flags(ctx->skel->maps.vips));
 	int err = 0, fd, i;
 
 	for (i = 0; i < ctx->online.cnt && !err; i++) {
@@ -663,6 +664,7 @@ static int fill_tables(struct bench_run *run, struct xdp_lb_ctx *ctx)
 static int xdp_lb_setup(struct bench_run *run)
 {
 	struct xdp_lb_ctx *ctx;
+	uint32_t flags;
 	int err;
 
 	ctx = bench_priv_alloc(run, sizeof(*ctx));
@@ -689,9 +691,10 @@ static int xdp_lb_setup(struct bench_run *run)
 	configure(ctx);
 	bpf_program__set_autoload(ctx->skel->progs.lb_once, true);
 	bpf_map__set_max_entries(ctx->skel->maps.lrus, cpuset_limit());
-	bpf_map__set_map_flags(ctx->skel->maps.vips, hashmap_no_seed());
-	bpf_map__set_map_flags(bpf_map__inner_map(ctx->skel->maps.lrus), hashmap_no_seed());
-	hashmap_note_seed(run, hashmap_no_seed());
+	flags = hashmap_no_seed();
+	bpf_map__set_map_flags(ctx->skel->maps.vips, flags);
+	bpf_map__set_map_flags(bpf_map__inner_map(ctx->skel->maps.lrus), flags);
+	hashmap_note_seed(run, flags);
 	err = timing_prog_prepare(run, ctx->skel->obj, "lb", "lb_nothing", &ctx->prog);
 	if (!err)
 		err = bench_load(run, ctx->skel->skeleton);

@@ -474,14 +474,15 @@ static int get_debug(const char *root, char *value, size_t size)
 	if (!config)
 		return -ENOENT;
 	while (len < size && gzgets(config, line, sizeof(line))) {
-		for (i = 0; i < ARRAY_SIZE(options); i++) {
-			size_t n = strlen(options[i]);
+		char *end = strstr(line, "=y\n");
 
-			if (!strncmp(line, "CONFIG_", 7) && !strncmp(line + 7, options[i], n) &&
-			    !strcmp(line + 7 + n, "=y\n"))
+		if (!end || strncmp(line, "CONFIG_", 7))
+			continue;
+		*end = '\0';
+		for (i = 0; i < ARRAY_SIZE(options); i++)
+			if (!strcmp(line + 7, options[i]))
 				len += snprintf(value + len, size - len, "%s%s", len ? ", " : "",
 						options[i]);
-		}
 	}
 	gzerror(config, &err);
 	if (!len && gztell(config) > 0 && (err == Z_OK || err == Z_STREAM_END))

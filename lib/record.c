@@ -183,27 +183,30 @@ static void make_cost(struct record_figure *f)
 {
 	/* @ns: per operation, of a figure of 1 in this unit */
 	static const struct {
+		enum record_kind kind;
 		const char *unit;
 		double ns;
-	} times[] = { { "ns/op", 1 }, { "us/op", 1e3 }, { "ms/op", 1e6 } },
-	  rates[] = { { "M/s", 1e3 }, { "M ops/s", 1e3 }, { "k/s", 1e6 }, { "K ops/s", 1e6 } };
-	size_t i;
+	} costs[] = {
+		{ RECORD_TIME, "ns/op", 1 },	 { RECORD_TIME, "us/op", 1e3 },
+		{ RECORD_TIME, "ms/op", 1e6 },	 { RECORD_RATE, "M/s", 1e3 },
+		{ RECORD_RATE, "M ops/s", 1e3 }, { RECORD_RATE, "k/s", 1e6 },
+		{ RECORD_RATE, "K ops/s", 1e6 },
+	};
+	size_t i = 0;
 
-	for (i = 0; f->kind == RECORD_TIME && i < ARRAY_SIZE(times); i++) {
-		if (strcmp(f->unit, times[i].unit))
-			continue;
-		f->unit = "insns/op";
-		f->mean *= times[i].ns;
+	while (i < ARRAY_SIZE(costs) &&
+	       (f->kind != costs[i].kind || strcmp(f->unit, costs[i].unit)))
+		i++;
+	if (i == ARRAY_SIZE(costs))
+		return;
+	f->unit = "insns/op";
+	if (f->kind == RECORD_TIME) {
+		f->mean *= costs[i].ns;
 		return;
 	}
-	for (i = 0; f->kind == RECORD_RATE && i < ARRAY_SIZE(rates); i++) {
-		if (strcmp(f->unit, rates[i].unit))
-			continue;
-		f->unit = "insns/op";
-		f->kind = RECORD_TIME;
-		f->better = f->better == RECORD_HIGHER ? RECORD_LOWER : RECORD_NEITHER;
-		f->mean = f->mean > 0 ? rates[i].ns / f->mean : NAN;
-	}
+	f->kind = RECORD_TIME;
+	f->better = f->better == RECORD_HIGHER ? RECORD_LOWER : RECORD_NEITHER;
+	f->mean = f->mean > 0 ? costs[i].ns / f->mean : NAN;
 }
 
 bool record_figure(const json_t *record, size_t i, struct record_figure *out)

@@ -354,10 +354,11 @@ static void report_counters(const struct report *report, const struct bench_resu
 static void warn_of_waiting(const struct bench_job *job, const struct bench_result *res)
 {
 	const double pct = res->noise.waited_pct - fmax(0, res->noise.throttled_pct);
-	int cpus = usable_cpus(job->cfg);
 
-	if (res->have_noise && pct > WAITED_WARN_PCT && !res->strayed_tid && cpus &&
-	    job->cfg->producers + job->cfg->consumers <= cpus && !job->bench->kernel_workers)
+	if (!res->have_noise || pct <= WAITED_WARN_PCT || res->strayed_tid ||
+	    job->bench->kernel_workers)
+		return;
+	if (job->cfg->producers + job->cfg->consumers <= usable_cpus(job->cfg))
 		warning("the threads waited for a CPU for %.1f %% of the time: something else ran there%s",
 			pct, job->cfg->affinity ? "" : " (-a keeps them from each other)");
 }
