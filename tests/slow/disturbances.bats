@@ -95,8 +95,13 @@ recorded() {
 		rm -f r
 		# shellcheck disable=SC2086 # words
 		bench_by $by -- -q -w0 -d1 --interval 250 -o r count-local
-		# Beside other tests nothing may be left for it.
-		[[ $sched == SCHED_IDLE* ]] || exits 0
+		# Beside other tests nothing may be left for SCHED_IDLE.
+		if [[ $sched == SCHED_IDLE* ]] && ((status)); then
+			exits 1
+			error_line 'bench: count-local: failed: nothing happened in the measured time'
+		else
+			exits 0
+		fi
 		error_line "bench: warning: the threads run as $sched, not as usual: *"
 		recorded ".env.sched == \"$sched\""
 		cat r >>all

@@ -636,7 +636,7 @@ static void kernels_that_check_themselves(void **state)
 	for (int i = 0; i < 99; i++)
 		strcat(text, "CONFIG_LOCKDEP=y\n");
 	put("/proc/config.gz", text);
-	assert_string_equal(strrchr(value_of("debug"), ',') ? "many" : "", "many");
+	assert_non_null(strchr(value_of("debug"), ','));
 	free(text);
 }
 
